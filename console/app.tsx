@@ -12,6 +12,7 @@ import { NameserversPage } from './pages/nameservers.tsx'
 import { NewDomainPage } from './pages/new-domain.tsx'
 import { NewTokenPage } from './pages/new-token.tsx'
 import { RecordsPage } from './pages/records.tsx'
+import { SearchPage } from './pages/search.tsx'
 import { SecondFactorPage } from './pages/second-factor.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { TokenPage } from './pages/token.tsx'
@@ -38,6 +39,7 @@ const PAGES: Record<string, Page> = {
   'domains/:name/nameservers': NameserversPage as Page,
   'domains/:name/zonefile': ZonefilePage as Page,
   'domains/:name/delete': DeleteDomainPage as Page,
+  search: SearchPage,
   tokens: TokensPage,
   'tokens/new': NewTokenPage,
   'tokens/:id': TokenPage as Page,

@@ -1,5 +1,6 @@
 import type { RRset } from '../model/rrset.ts'
-import { api, askAll, askPage } from './client.ts'
+import type { components } from '../../build/api-types.d.ts'
+import { api, askAll, askPage, type Slice } from './client.ts'
 
 /** All RRsets of a domain, page by page. @param onPage called with those so far @throws Refused */
 export async function allRRsets(name: string, onPage?: (rrsets: RRset[]) => void): Promise<RRset[]> {
@@ -9,4 +10,12 @@ export async function allRRsets(name: string, onPage?: (rrsets: RRset[]) => void
     return { items: items.map(({ subname, type, ttl, records }) => ({ subname, type, ttl, records })), next }
   }
   return askAll(page, onPage)
+}
+
+/** A page of the RRsets in all domains with a content or a name (contract §15.12). @throws Refused */
+export async function searchRRsets(
+  cursor: string,
+  wanted: { content?: string; name?: string },
+): Promise<Slice<components['schemas']['RRset']>> {
+  return askPage(api.GET('/api/v1/rrsets/', { params: { query: { cursor, ...wanted } } }))
 }

@@ -140,7 +140,6 @@ function DeletedTable() {
           )
         }
       </Loaded>
-      {asked.more !== undefined && <button onClick={asked.more}>Show more</button>}
     </>
   )
 }

@@ -69,7 +69,6 @@ export function HistoryPage({ name }: { name: string }) {
           )
         }
       </Loaded>
-      {asked.more !== undefined && <button onClick={asked.more}>Show older changes</button>}
       {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} />}
       {open?.what === 'undo' && <UndoReview name={name} id={open.entry.id} onUndone={onApplied} onClose={close} />}
       {open?.what === 'state' && <FormerState name={name} entry={open.entry} onClose={close} />}

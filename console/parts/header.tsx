@@ -5,6 +5,7 @@ import { location, navigate } from '../router.ts'
 
 const LINKS = [
   ['', 'Domains'],
+  ['search', 'Search'],
   ['tokens', 'Tokens'],
   ['account', 'Account'],
 ] as const

@@ -8,6 +8,8 @@ export interface Asked<T> {
   problem: Refused | undefined
   /** Asks again; the former value stays until the new one is there. */
   reload: () => void
+  /** Asks for the next page of a list; undefined if there is none. */
+  more?: (() => void) | undefined
 }
 
 /** Asks when the component appears, and again whenever one of `inputs` changes. */
@@ -38,10 +40,7 @@ export function useAsked<T>(load: () => Promise<T>, inputs: unknown[]): Asked<T>
 }
 
 /** Asks for the first page of a list as `useAsked` does; `more` adds the next one, until there is none. */
-export function useMore<T>(
-  load: (cursor: string) => Promise<Slice<T>>,
-  inputs: unknown[],
-): Asked<T[]> & { more: (() => void) | undefined } {
+export function useMore<T>(load: (cursor: string) => Promise<Slice<T>>, inputs: unknown[]): Asked<T[]> {
   const [further, setFurther] = useState<{ of: Slice<T>; slices: Slice<T>[] }>()
   const [problem, setProblem] = useState<Refused>()
   const first = useAsked(() => load(''), inputs)
@@ -70,13 +69,14 @@ export function refusedBy(reason: unknown): Refused {
   return reason instanceof Refused ? reason : new Refused(0, { detail: String(reason) })
 }
 
-/** Shows what was asked for, or that it is awaited, or why it is not there. */
+/** Shows what was asked for, or that it is awaited, or why it is not there; below a list, the way to more of it. */
 export function Loaded<T>({ asked, children }: { asked: Asked<T>; children: (value: T) => ComponentChildren }) {
-  const { value, problem, reload } = asked
+  const { value, problem, reload, more } = asked
   return (
     <>
       {problem !== undefined && <Failure problem={problem} again={reload} />}
       {value !== undefined ? children(value) : problem === undefined && <p class="quiet">Loading…</p>}
+      {more !== undefined && <button onClick={more}>Show more</button>}
     </>
   )
 }

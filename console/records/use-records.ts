@@ -3,6 +3,7 @@ import { merge, staged, type Edit, type Edits } from '../model/draft.ts'
 import { filterOf } from '../model/filter.ts'
 import { keyOf, type State } from '../model/rrset.ts'
 import { editOf, rowsOf, type Row } from '../model/rows.ts'
+import { location } from '../router.ts'
 import { useStaged } from './staging.ts'
 import { useZone } from './zone.ts'
 
@@ -16,7 +17,7 @@ export function useRecords(domain: string) {
   const [edits, setEdits] = useStaged(domain)
   const [problems, setProblems] = useState<Problems>(new Map())
   const [discarded, setDiscarded] = useState<Edits>(NO_EDITS)
-  const [filter, setFilter] = useState('')
+  const [filter, setFilter] = useState(location.value.query.get('filter') ?? '')
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [active, setActive] = useState<string | undefined>(undefined)

@@ -43,6 +43,7 @@ const readings = ({ domain, tokenId }: Site): Reading[] => [
   ['dnssec', `domains/${domain}/dnssec`, 'text=The key itself'],
   ['nameservers', `domains/${domain}/nameservers`, 'text=May transfer'],
   ['zonefile', `domains/${domain}/zonefile`, 'textarea'],
+  ['search', 'search?text=192.0.2.1', 'table.list'],
   ['tokens', 'tokens', 'table.list'],
   ['token', `tokens/${tokenId}`, 'text=Save the settings'],
   ['account', 'account', 'text=Your address is'],

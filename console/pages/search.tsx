@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks'
+import { searchRRsets } from '../api/rrsets.ts'
+import { shownName } from '../model/rrset.ts'
+import { Loaded, useMore } from '../parts/loading.tsx'
+import { location, navigate } from '../router.ts'
+
+const queryOf = (parameters: Record<string, string>) => new URLSearchParams(parameters).toString()
+
+/** Finds records in all domains of the account: which of them have this address, and what a name has. */
+export function SearchPage() {
+  const asked = location.value.query.get('text') ?? ''
+  const [text, setText] = useState(asked)
+  return (
+    <>
+      <h1 tabIndex={-1}>Search records</h1>
+      <p>
+        Finds in all domains the records with exactly this content, as they show it, and those of exactly this name.
+      </p>
+      <form
+        class="tools"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault()
+          navigate(`search?${queryOf({ text: text.trim() })}`)
+        }}
+      >
+        <input
+          type="search"
+          aria-label="Content or name"
+          placeholder="192.0.2.1, 10 mail.example.org., www.example.org"
+          value={text}
+          required
+          onInput={(event) => {
+            setText(event.currentTarget.value)
+          }}
+        />
+        <button class="main">Search</button>
+      </form>
+      {asked !== '' && (
+        <>
+          <Results title="With this content" parameter="content" text={asked} />
+          <Results title="Of this name" parameter="name" text={asked} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Results({ title, parameter, text }: { title: string; parameter: 'content' | 'name'; text: string }) {
+  const asked = useMore((cursor) => searchRRsets(cursor, { [parameter]: text }), [text])
+  return (
+    <section aria-labelledby={parameter}>
+      <h2 id={parameter}>{title}</h2>
+      <Loaded asked={asked}>
+        {(rrsets) =>
+          rrsets.length === 0 ? (
+            <p role="status">None.</p>
+          ) : (
+            <table class="list">
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  <th scope="col">Type</th>
+                  <th scope="col">Records</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rrsets.map(({ domain, subname, name, type, records }) => (
+                  <tr key={`${name} ${type}`}>
+                    <td>
+                      <a
+                        href={`domains/${domain}?${queryOf({ filter: parameter === 'name' ? shownName(subname) : text })}`}
+                      >
+                        {name}
+                      </a>
+                    </td>
+                    <td>{type}</td>
+                    <td class="mono">
+                      <ul class="lines">
+                        {records.map((record) => (
+                          <li key={record}>{record}</li>
+                        ))}
+                      </ul>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}
