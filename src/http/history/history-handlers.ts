@@ -18,7 +18,7 @@ export async function listEntries(ctx: Context): Promise<void> {
 
 export async function showEntry(ctx: Context): Promise<void> {
   await joinReaders(ctx)
-  answer(ctx, 200, ENTRY.presentFull(await history.get(ctx.state, ctx.params['id']!)))
+  answer(ctx, 200, ENTRY.present(await history.get(ctx.state, ctx.params['id']!)))
 }
 
 export async function undoEntry(ctx: Context): Promise<void> {

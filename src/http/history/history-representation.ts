@@ -1,5 +1,5 @@
 import { Invalid } from '../../errors.ts'
-import { ACTIONS, SOURCES, type Entry, type Step, type When } from '../../service/domains/domain-history.ts'
+import { ACTIONS, SOURCES, type Entry, type When } from '../../service/domains/domain-history.ts'
 import { PHASES } from '../../service/rollovers/rollovers.ts'
 import { readTime } from '../../time.ts'
 import { CHANGE } from '../kit/change-representation.ts'
@@ -22,8 +22,8 @@ import {
 } from '../fields/schema.ts'
 import { form, representation } from '../fields/table.ts'
 
-/** An entry of a domain's history; in full with its changes (contract §15.5). */
-export const ENTRY = representation<Entry & { changes?: Step[] }>()(['Entry', 'EntryWithChanges'], {
+/** An entry of a domain's history (contract §15.5). */
+export const ENTRY = representation<Entry>()(['Entry'], {
   id: { read: UUID, text: 'Identifies the entry.' },
   created: { read: TIME, text: 'The time of the write.' },
   version: { read: VERSION, text: "The domain's version since the write. It grows from entry to entry." },
@@ -51,9 +51,9 @@ export const ENTRY = representation<Entry & { changes?: Step[] }>()(['Entry', 'E
     example: null,
   },
   changes: {
-    detail: arrayOf(ref(CHANGE.schema)),
-    text: 'The changes.',
-    from: ({ changes = [] }) => changes.map((change) => CHANGE.present(change)),
+    read: nullable(arrayOf(ref(CHANGE.schema))),
+    text: 'The changes; null in a list if they are larger than about 2 KiB.',
+    from: ({ changes }) => changes && changes.map((change) => CHANGE.present(change)),
   },
 })
 

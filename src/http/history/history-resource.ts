@@ -25,7 +25,7 @@ export const HISTORY: Group = {
       GET: {
         id: 'listHistory',
         summary: 'List the entries of the history',
-        description: 'Newest first, without their changes.',
+        description: 'Newest first.',
         ...pages(ENTRY.schema, 'subname', 'type'),
         chain: [history.listEntries],
       },
@@ -35,8 +35,8 @@ export const HISTORY: Group = {
       guards: reading,
       GET: {
         id: 'showHistoryEntry',
-        summary: 'Show an entry with its changes',
-        answers: { 200: shows(ENTRY.full) },
+        summary: 'Show an entry with all its changes',
+        answers: { 200: shows(ENTRY.schema) },
         chain: [history.showEntry],
       },
     },

@@ -3,7 +3,7 @@ import { Conflict, Invalid, Obstructed, orNotFound, PreconditionFailed, refusalO
 import { isConfined, type LockedDomain } from '../../store/domains/domains.ts'
 import { buried, type DeletedDomain } from '../../store/zone/deleted-domains.ts'
 import * as store from '../../store/zone/history.ts'
-import type { Entry, Step } from '../../store/zone/history.ts'
+import type { Entry, Step, WholeEntry } from '../../store/zone/history.ts'
 import type { Db } from '../../store/database.ts'
 import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { before, type Timestamp } from '../../time.ts'
@@ -33,11 +33,11 @@ export async function count({ system, domain }: Access, filter: Filter): Promise
 }
 
 /** @throws NotFound */
-export async function get(access: Access, id: string): Promise<Entry & { changes: Step[] }> {
+export async function get(access: Access, id: string): Promise<WholeEntry> {
   return shownTo(access.actor, await entryOf(access, id))
 }
 
-async function entryOf({ system, domain }: Access, id: string): Promise<Entry & { changes: Step[] }> {
+async function entryOf({ system, domain }: Access, id: string): Promise<WholeEntry> {
   return orNotFound(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
 }
 

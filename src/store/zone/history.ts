@@ -47,7 +47,7 @@ export interface Step extends RRsetKey {
   after: Contents | undefined
 }
 
-/** A write that changed something, or what happened to a rollover; without the changes. */
+/** A write that changed something, or what happened to a rollover. */
 export interface Entry {
   id: string
   created: Timestamp
@@ -62,7 +62,17 @@ export interface Entry {
   count: number
   /** null unless the source is `rollover`; then there are no changes. */
   rollover: RolloverAction | null
+  /** null in a page if they are larger than SMALL. */
+  changes: Step[] | null
 }
+
+/** An entry with all its changes. */
+export interface WholeEntry extends Entry {
+  changes: Step[]
+}
+
+/** Octets of the compact JSON of changes that a page of entries has. */
+const SMALL = 2048
 
 const COLUMNS = `history.id, history.created, history.version, history.source,
   (select email from accounts where accounts.id = history.owner_id) as owner, history.token_id as "tokenId",
@@ -123,7 +133,22 @@ export function idAt(time: Timestamp, random: Buffer): string {
 /** Returns a page of the domain's entries with a change of an RRset that passes the filter, newest first. */
 export async function page(pool: Pool, domainId: number, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
   const { condition, bindings } = matching(domainId, filter)
-  return pageOf<Entry>(pool, { table: 'history', columns: COLUMNS, conditions: [condition], bindings }, cursor)
+  const columns = `${COLUMNS}, case when octet_length(changes) <= ${SMALL} then changes end as changes`
+  const conditions = [condition]
+  const found = await pageOf<StoredEntry>(pool, { table: 'history', columns, conditions, bindings }, cursor)
+  return { ...found, rows: found.rows.map(withChanges) }
+}
+
+type StoredEntry = Omit<Entry, 'changes'> & { changes: string | null }
+
+function withChanges(entry: StoredEntry): Entry {
+  return { ...entry, changes: entry.changes === null ? null : stepsIn(entry.changes) }
+}
+
+function stepsIn(changes: string): Step[] {
+  return (JSON.parse(changes) as CompactStep[]).map(([subname, type, before, after]) => {
+    return { subname, type, before: contentsOf(before), after: contentsOf(after) }
+  })
 }
 
 /** Counts the domain's entries that pass the filter. */
@@ -149,16 +174,11 @@ function matching(
   return { condition: `${own} and changes ~ :pattern`, bindings: { domainId, pattern: `\\["[^"]*","${type}",` } }
 }
 
-/** Returns an entry of the domain with its changes. */
-export async function find(db: Db, domainId: number, id: string): Promise<(Entry & { changes: Step[] }) | undefined> {
+/** Returns an entry of the domain. */
+export async function find(db: Db, domainId: number, id: string): Promise<WholeEntry | undefined> {
   const sql = `select ${COLUMNS}, changes from history where id = :id and domain_id = :domainId`
-  const entry = await maybeOne<Entry & { changes: string }>(db, sql, { id, domainId })
-  if (entry === undefined) return undefined
-  const steps = JSON.parse(entry.changes) as CompactStep[]
-  const changes = steps.map(([subname, type, before, after]) => {
-    return { subname, type, before: contentsOf(before), after: contentsOf(after) }
-  })
-  return { ...entry, changes }
+  const entry = await maybeOne<StoredEntry & { changes: string }>(db, sql, { id, domainId })
+  return entry && { ...entry, changes: stepsIn(entry.changes) }
 }
 
 /** A former state of a domain: the one that an entry left. */

@@ -32,22 +32,36 @@ test('an entry says what changed, who did it, by which token, in which request, 
   )
   t.deepEqual(Object.keys(entry!), [
     ...['id', 'created', 'version', 'source', 'owner', 'token', 'request_id', 'count', 'rollover'],
+    'changes',
   ])
   t.regex(entry!.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   t.like(entry, {
     ...{ created: row!.published, version: row!.version, source: 'api', owner: row!.email },
     ...{ token: { id: account.tokenId, name: '' }, request_id: 'my-request', count: 2 },
   })
-  const { json } = await api.get(`/domains/${domain}/history/${entry!.id}/`)
-  t.deepEqual(json, {
-    ...entry,
-    changes: [
-      { subname: 'www', type: 'A', before: null, after: A },
-      { subname: 'x', type: 'A', before: null, after: A },
-    ],
-  })
+  t.deepEqual(entry!.changes, [
+    { subname: 'www', type: 'A', before: null, after: A },
+    { subname: 'x', type: 'A', before: null, after: A },
+  ])
+  t.deepEqual((await api.get(`/domains/${domain}/history/${entry!.id}/`)).json, entry)
   t.like(creation, { source: 'creation', count: 1 })
   t.deepEqual(await changesIn(api, domain, creation!), [{ subname: '', type: 'NS', before: null, after: NS }])
+})
+
+test('the list has the changes of an entry, unless they are large', async (t) => {
+  const { api, domain, collection } = await prepare()
+  const text = (length: number) => [`"${'x'.repeat(length)}"`]
+  const small = rrset({ type: 'TXT', records: text(200) })
+  const large = rrset({ type: 'TXT', records: Array.from({ length: 12 }, (_, i) => text(180 + i)[0]!) })
+  succeeded(await api.put(collection, [small]), 200)
+  succeeded(await api.put(collection, [large]), 200)
+  const [second, first] = await entriesOf(api, domain)
+  const after = (set: typeof small) => ({ ttl: set.ttl, records: set.records })
+  t.deepEqual(first!.changes, [{ subname: 'www', type: 'TXT', before: null, after: after(small) }])
+  t.is(second!.changes, null)
+  t.is(second!.count, 1)
+  const [change] = await changesIn(api, domain, second!)
+  t.deepEqual(change!.after!.records.sort(), large.records)
 })
 
 test('each source leaves an entry of its kind, and what changes nothing leaves none', async (t) => {

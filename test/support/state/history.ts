@@ -19,6 +19,7 @@ export interface ShownEntry {
   request_id: string | null
   count: number
   rollover: { action: string; phase: string | null } | null
+  changes: ShownChange[] | null
 }
 
 /** The newest entries of a domain's history, newest first. */
