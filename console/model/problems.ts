@@ -1,3 +1,4 @@
+import { titleOf } from './rows.ts'
 import { keyOf, type Place } from './rrset.ts'
 
 /** All texts in the body of a refusal (contract §2.1), with the name of their field if it has one. */
@@ -5,6 +6,8 @@ export function textsIn(body: unknown): string[] {
   if (typeof body === 'string') return [body]
   if (Array.isArray(body)) return body.flatMap(textsIn)
   if (typeof body !== 'object' || body === null) return []
+  if ('conflicts' in body)
+    return [`Later changes are in the way: ${(body.conflicts as Place[]).map(titleOf).join(', ')}.`]
   return Object.entries(body).flatMap(([name, value]) =>
     textsIn(value).map((text) => (['detail', 'non_field_errors'].includes(name) ? text : `${name}: ${text}`)),
   )

@@ -28,6 +28,12 @@ export function shownName(subname: string): string {
   return subname === '' ? '@' : subname
 }
 
+/** What a change does with an RRset. */
+export function verbFor({ before, after }: Change): 'created' | 'changed' | 'removed' {
+  if (before === null) return 'created'
+  return after === null ? 'removed' : 'changed'
+}
+
 /** `1 change`, `5 changes`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`

@@ -4,7 +4,8 @@ import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
 import type { components } from '../../build/api-types.d.ts'
 import { stepWords } from '../model/dnssec.ts'
-import { counted } from '../model/rrset.ts'
+import { titleOf } from '../model/rows.ts'
+import { counted, verbFor } from '../model/rrset.ts'
 import { applied } from '../model/state.ts'
 import { inOrder } from '../model/order.ts'
 import { zoneLines } from '../model/zone-lines.ts'
@@ -14,12 +15,13 @@ import { DomainHeader } from '../parts/domain-header.tsx'
 import { Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Dialog, Review } from '../parts/review.tsx'
 import { Time } from '../parts/time.tsx'
+import { stageElsewhere } from '../records/staging.ts'
+import { navigate } from '../router.ts'
 
 type Entry = components['schemas']['Entry']
 
-/** Where a write came from, in words. */
+/** Where a write came from, in words; of a request for records, its token says enough. */
 const SOURCES: Record<string, string> = {
-  api: 'API',
   dyndns: 'dynamic DNS',
   import: 'creation with a zone file',
   zonefile: 'zone file',
@@ -30,8 +32,8 @@ const SOURCES: Record<string, string> = {
   repair: 'repair of what others had changed in DNS',
 }
 
-/** What the page is about to show or change. */
-type Open = { what: 'undo' | 'state' | 'restore'; entry: Entry } | undefined
+/** What the page is about to change, or the version of the state that it shows. */
+type Open = { undo: Entry } | { state: number; title: string } | { restore: number } | undefined
 
 /** Who changed what in a domain, and when; undoes entries, and brings former states back. */
 export function HistoryPage({ name }: { name: string }) {
@@ -40,7 +42,7 @@ export function HistoryPage({ name }: { name: string }) {
   const [version, setVersion] = useState<number>()
   const asked = useMore(
     (cursor) => {
-      const params = { path: { name }, query: { cursor, ...wanted(filter) } }
+      const params = { path: { name }, query: { cursor, ...wanted(filter, name) } }
       return askPage(api.GET('/api/v1/domains/{name}/history/', { params }))
     },
     [name, filter, version],
@@ -70,14 +72,26 @@ export function HistoryPage({ name }: { name: string }) {
         }
       </Loaded>
       {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} />}
-      {open?.what === 'undo' && <UndoReview name={name} id={open.entry.id} onUndone={onApplied} onClose={close} />}
-      {open?.what === 'state' && <FormerState name={name} entry={open.entry} onClose={close} />}
-      {open?.what === 'restore' && (
+      {open !== undefined && 'undo' in open && (
+        <UndoReview name={name} id={open.undo.id} onUndone={onApplied} onClose={close} />
+      )}
+      {open !== undefined && 'state' in open && (
+        <FormerState
+          name={name}
+          version={open.state}
+          title={open.title}
+          onRestore={() => {
+            setOpen({ restore: open.state })
+          }}
+          onClose={close}
+        />
+      )}
+      {open !== undefined && 'restore' in open && (
         <Review
-          title={`Bring back the state of version ${open.entry.version}`}
-          preview={() => changesTo(name, open.entry.version)}
+          title={`Restore a former state of ${name}`}
+          preview={() => changesTo(name, open.restore)}
           apply={async () => {
-            onApplied(versionOf((await askWhole(restore(name, open.entry.version, 'false'))).response))
+            onApplied(versionOf((await askWhole(restore(name, open.restore, 'false'))).response))
           }}
           onClose={close}
         />
@@ -86,10 +100,12 @@ export function HistoryPage({ name }: { name: string }) {
   )
 }
 
-/** The filters that are given; a name `@` is the apex. */
-function wanted({ subname, type }: { subname: string; type: string }) {
+/** The filters that are given. A name is one of the domain, or a full one; `@` is the apex. */
+function wanted({ subname, type }: { subname: string; type: string }, domain: string) {
+  const name = subname.trim().toLowerCase().replace(/\.$/, '')
+  const inside = name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : name
   return {
-    ...(subname.trim() !== '' && { subname: subname.trim() === '@' ? '' : subname.trim() }),
+    ...(name !== '' && { subname: ['@', domain].includes(name) ? '' : inside }),
     ...(type.trim() !== '' && { type: type.trim().toUpperCase() }),
   }
 }
@@ -150,58 +166,86 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
   )
 }
 
-/** `2 RRsets by token “ci” (API)`, or the step of a rollover and who took it, if it was not the service. */
-function wordsOf({ source, token, owner, count, rollover }: Entry): string {
+/** How many changes a line names. */
+const MOST_NAMED = 3
+
+/** `www A changed, mail A removed` */
+function whatOf({ changes, count }: Entry): string {
+  if (changes === null) return counted(count, 'RRset')
+  const named = changes.slice(0, MOST_NAMED).map((change) => `${titleOf(change)} ${verbFor(change)}`)
+  return [...named, ...(count > MOST_NAMED ? [`${count - MOST_NAMED} more`] : [])].join(', ')
+}
+
+/** `www A removed, by token “ci”`, or the step of a rollover and who took it, if it was not the service. */
+function wordsOf(entry: Entry): string {
+  const { source, token, owner, rollover } = entry
   const isOther = owner !== null && owner !== me.value?.account.email
   const name = token?.name
   const by = name === null ? 'a token that was deleted' : name === '' ? 'a token' : `token “${name}”`
   const who = token === null ? undefined : `${by}${isOther ? ` of ${owner}` : ''}`
   if (rollover !== null) return stepWords(rollover) + (who === undefined ? '' : ` By ${who}.`)
-  const words = SOURCES[source] ?? source
-  return `${counted(count, 'RRset')} by ${who === undefined ? words : `${who} (${words})`}`
+  const words = SOURCES[source]
+  const author = who === undefined ? (words ?? 'the API') : words === undefined ? who : `${who} (${words})`
+  return `${whatOf(entry)}, by ${author}`
 }
 
 function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: (open: Open) => void }) {
+  const { id, version, source, rollover } = entry
   const asked = useAsked(
-    () => ask(api.GET('/api/v1/domains/{name}/history/{id}/', { params: { path: { name, id: entry.id } } })),
-    [entry.id],
+    async () =>
+      entry.changes ??
+      (await ask(api.GET('/api/v1/domains/{name}/history/{id}/', { params: { path: { name, id } } }))).changes!,
+    [id],
   )
+  const isCreation = ['creation', 'import'].includes(source)
+  const states = [...(isCreation ? [] : ([['before', version - 1]] as const)), ['after', version]] as const
+  /** Stages what would undo the entry, so that one can choose; what has changed since is asked about there. */
+  const stage = () => {
+    stageElsewhere(
+      name,
+      asked.value!.map(({ before, after, ...place }) => ({ ...place, base: after, after: before })),
+    )
+    navigate(`domains/${name}`)
+  }
   return (
     <>
-      {entry.rollover === null && <Loaded asked={asked}>{({ changes }) => <Difference changes={changes} />}</Loaded>}
+      {rollover === null && <Loaded asked={asked}>{(changes) => <Difference changes={changes} />}</Loaded>}
       <p class="quiet">
-        Version {entry.version}
+        Version {version}
         {entry.request_id !== null && (
           <>
             , request <code>{entry.request_id}</code>
           </>
         )}
       </p>
-      <p class="buttons">
-        {!['repair', 'creation', 'rollover'].includes(entry.source) && (
-          <button
-            onClick={() => {
-              onOpen({ what: 'undo', entry })
-            }}
-          >
-            Undo this change
-          </button>
-        )}
-        <button
-          onClick={() => {
-            onOpen({ what: 'state', entry })
-          }}
-        >
-          Show the zone as it was
-        </button>
-        <button
-          onClick={() => {
-            onOpen({ what: 'restore', entry })
-          }}
-        >
-          Bring that state back
-        </button>
-      </p>
+      {rollover === null && (
+        <p class="buttons">
+          {!isCreation && source !== 'repair' && (
+            <>
+              <button
+                onClick={() => {
+                  onOpen({ undo: entry })
+                }}
+              >
+                Undo this change
+              </button>
+              <button disabled={asked.value === undefined} onClick={stage}>
+                Undo a part of it
+              </button>
+            </>
+          )}
+          {states.map(([when, state]) => (
+            <button
+              key={when}
+              onClick={() => {
+                onOpen({ state, title: `${name} ${when} this change` })
+              }}
+            >
+              Show the zone {when} it
+            </button>
+          ))}
+        </p>
+      )}
     </>
   )
 }
@@ -218,19 +262,38 @@ async function changesTo(name: string, version: number) {
   return (await ask(restore(name, version, 'true'))).changes
 }
 
-/** The zone after an entry, as zone file lines. */
-function FormerState({ name, entry, onClose }: { name: string; entry: Entry; onClose: () => void }) {
-  const asked = useAsked(async () => {
-    const [rrsets, changes] = await Promise.all([allRRsets(name), changesTo(name, entry.version)])
-    return zoneLines(name, inOrder(applied(rrsets, changes)))
-  }, [])
+interface FormerProps {
+  name: string
+  version: number
+  title: string
+  onRestore: () => void
+  onClose: () => void
+}
+
+/** The zone as it was with a version: as zone file lines, and what has changed since. */
+function FormerState({ name, version, title, onRestore, onClose }: FormerProps) {
+  const asked = useAsked(() => Promise.all([allRRsets(name), changesTo(name, version)]), [])
   return (
-    <Dialog title={`${name} after version ${entry.version}`} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <Loaded asked={asked}>
-        {(text) => <textarea readOnly rows={20} aria-label="Zone file lines" value={text} />}
+        {([rrsets, changes]) => (
+          <>
+            <textarea
+              readOnly
+              rows={12}
+              aria-label="Zone file lines"
+              value={zoneLines(name, inOrder(applied(rrsets, changes)))}
+            />
+            <h3>Since then</h3>
+            <Difference
+              changes={changes.map(({ before, after, ...place }) => ({ ...place, before: after, after: before }))}
+            />
+          </>
+        )}
       </Loaded>
       <p class="buttons">
-        <button onClick={onClose}>Back</button>
+        <button onClick={onRestore}>Restore this state</button>
+        <button onClick={onClose}>Close</button>
       </p>
     </Dialog>
   )

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, ask, askWhole, versionOf } from '../api/client.ts'
+import { counted } from '../model/rrset.ts'
 import { useAsked } from './loading.tsx'
 import { Review } from './review.tsx'
 
@@ -27,12 +28,13 @@ export function Applied({ name, version, onUndone }: AppliedProps) {
     return entries.find((found) => found.version === version)
   }, [name, version])
   const servers = published.value?.nameservers ?? []
+  const isUndo = entry.value?.source === 'undo'
   const served = servers.filter(({ status }) => status === 'INSYNC').length
   return (
     <div class="bar" role="status">
       <span>
-        Applied as version {version}
-        {servers.length > 0 && `, served by ${served} of ${servers.length}`}
+        {isUndo ? 'Undone' : 'Applied'} as version {version}
+        {servers.length > 0 && `, served by ${served} of ${counted(servers.length, 'nameserver')}`}
       </span>
       {published.value !== undefined && served < servers.length && (
         <button onClick={published.reload}>Look again</button>
@@ -43,7 +45,7 @@ export function Applied({ name, version, onUndone }: AppliedProps) {
             setUndoing(true)
           }}
         >
-          Undo
+          {isUndo ? 'Undo that' : 'Undo'}
         </button>
       )}
       {isUndoing && (
@@ -76,7 +78,7 @@ export function UndoReview({ name, id, onUndone, onClose }: UndoProps) {
     })
   return (
     <Review
-      title={`Undo in ${name}`}
+      title={`Undo this change to ${name}`}
       preview={async () => (await ask(undo(true))).changes}
       apply={async () => {
         const { response } = await askWhole(undo(false))

@@ -74,15 +74,20 @@ export function Loaded<T>({ asked, children }: { asked: Asked<T>; children: (val
   const { value, problem, reload, more } = asked
   return (
     <>
-      {problem !== undefined && <Failure problem={problem} again={reload} />}
+      {problem !== undefined && <Failure problem={problem} again={isFinal(problem) ? undefined : reload} />}
       {value !== undefined ? children(value) : problem === undefined && <p class="quiet">Loading…</p>}
       {more !== undefined && <button onClick={more}>Show more</button>}
     </>
   )
 }
 
+/** Whether the same request would be refused again. */
+function isFinal({ status }: Refused): boolean {
+  return status >= 400 && status < 500 && status !== 429
+}
+
 /** Says what went wrong. @param again what the button does that tries it again */
-export function Failure({ problem, again }: { problem: Error; again?: () => void }) {
+export function Failure({ problem, again }: { problem: Error; again?: (() => void) | undefined }) {
   return (
     <div class="alert" role="alert">
       <p>{problem.message}</p>

@@ -38,7 +38,7 @@ export function Review({ title, preview, apply, onClose, children }: ReviewProps
         >
           Apply
         </button>
-        <button onClick={onClose}>Back</button>
+        <button onClick={onClose}>Cancel</button>
       </p>
     </Dialog>
   )
@@ -49,10 +49,17 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     element.current!.showModal()
+    // What had the focus may be gone when the dialog is.
+    return () => {
+      if (document.activeElement === document.body)
+        document.querySelector<HTMLElement>('h1')!.focus({ preventScroll: true })
+    }
   }, [])
   return (
     <dialog ref={element} aria-labelledby="dialog-title" onClose={props.onClose}>
-      <h2 id="dialog-title">{props.title}</h2>
+      <h2 id="dialog-title" tabIndex={-1} autofocus>
+        {props.title}
+      </h2>
       {/* The one of the page is inert behind the dialog. */}
       <Waiting />
       {props.children}

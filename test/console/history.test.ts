@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { check, openConsole } from '../support/console/console.ts'
+import { apply } from '../support/console/records.ts'
 import { withBrowser } from '../support/browser.ts'
 import { newDomain, newRRset, succeeded, type ShownRRset } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
@@ -32,27 +33,40 @@ function declare(test: Declare, browser: () => Browser): void {
     const entries = page.locator('.entries > li')
     await entries.first().waitFor()
     t.is(await entries.count(), 4)
-    t.regex(await entries.first().innerText(), /1 RRset by a token \(API\)$/)
+    t.regex(await entries.first().innerText(), /· www A removed, by a token$/)
+    t.regex(await entries.last().innerText(), /· @ NS created, by a token \(creation\)$/)
 
-    await page.getByLabel('Name').fill('www')
+    // The name as monitoring writes it.
+    await page.getByLabel('Name').fill(`WWW.${name}.`)
     await page.getByLabel('Type').fill('a')
     await page.keyboard.press('Enter')
     await eventuallyIs(() => entries.count(), 2)
-    await entries.first().getByText('RRset').click()
+    await entries.first().getByText('www A removed').click()
     await entries.first().getByText('removed: 192.0.2.1').waitFor()
+    await entries.first().getByText('removed: TTL 300').waitFor()
     await check(t, tab, 'history')
 
-    await page.getByRole('button', { name: 'Show the zone as it was' }).click()
-    const former = await page.getByLabel('Zone file lines').inputValue()
-    t.false(former.includes('192.0.2.1'))
-    t.true(former.includes(MARKUP))
+    const states = async (when: string) => {
+      await page.getByRole('button', { name: `Show the zone ${when} it` }).click()
+      await page.getByRole('heading', { name: `${name} ${when} this change` }).waitFor()
+      return page.getByLabel('Zone file lines').inputValue()
+    }
+    const after = await states('after')
+    t.false(after.includes('192.0.2.1'))
+    t.true(after.includes(MARKUP))
+    await page.getByRole('dialog').getByText('This changes nothing.').waitFor()
+    await page.keyboard.press('Escape')
+    t.true((await states('before')).includes('192.0.2.1'))
+    // What has changed since, in the order of time.
+    await page.getByRole('dialog').getByText('removed: 192.0.2.1').waitFor()
+    await check(t, tab, 'history-before')
     await page.keyboard.press('Escape')
 
     await page.getByRole('button', { name: 'Undo this change' }).click()
     await page.getByText('Creates 1 RRset.').waitFor()
     await check(t, tab, 'history-undo')
     await page.getByRole('button', { name: 'Apply' }).click()
-    await page.getByText(/^Applied as version \d+, served by 1 of 1$/).waitFor()
+    await page.getByText(/^Undone as version \d+, served by 1 of 1 nameserver$/).waitFor()
     t.deepEqual(await recordsOf(api, name), ['192.0.2.1'])
 
     // The state before all: only what the creation made.
@@ -60,11 +74,44 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByLabel('Type').fill('')
     await page.getByRole('button', { name: 'Filter' }).click()
     await eventuallyIs(() => entries.count(), 5)
-    await entries.last().getByText('RRset').click()
-    await entries.last().getByRole('button', { name: 'Bring that state back' }).click()
+    await entries.last().getByText('@ NS created').click()
+    await entries.last().getByRole('button', { name: 'Show the zone after it' }).waitFor()
+    t.is(await entries.last().getByRole('button').count(), 1)
+    await entries.last().getByRole('button', { name: 'Show the zone after it' }).click()
+    await page.getByRole('button', { name: 'Restore this state' }).click()
     await page.getByText('Removes 2 RRsets.').waitFor()
     await page.getByRole('button', { name: 'Apply' }).click()
     await eventuallyIs(async () => (await api.get(`/domains/${name}/rrsets/?type=TXT`)).text, '[]')
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('a person undoes a part of a change, of which another part has changed again', async (t) => {
+    const { api, secret } = await service().account()
+    const name = await newDomain(api)
+    const path = `/domains/${name}/rrsets/`
+    const sets = ['a', 'b', 'c', 'www'].map((subname) => ({ subname, type: 'A', ttl: 300, records: ['192.0.2.1'] }))
+    succeeded(await api.put(path, sets), 200)
+    succeeded(await api.put(path, sets.map((set) => ({ ...set, records: [] }))), 200) // prettier-ignore
+    succeeded(await api.put(path, [{ ...sets[0]!, records: ['192.0.2.2'] }]), 200)
+    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/history`, secret })
+    const { page } = tab
+    await page.getByText('a A removed, b A removed, c A removed, 1 more, by a token').click()
+    await page.getByRole('button', { name: 'Undo this change' }).click()
+    await page.getByText('Later changes are in the way: a A.').waitFor()
+    // It would not help.
+    t.is(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Undo a part of it' }).click()
+    await page.getByText(`4 changes to ${name}`).waitFor()
+    await page.getByRole('button', { name: 'Take theirs' }).click()
+    await page.getByRole('button', { name: 'the change of b A' }).click()
+    await page.getByRole('button', { name: 'the change of c A' }).click()
+    await page.getByText(`1 change to ${name}`).waitFor()
+    await apply(page)
+    t.deepEqual(await recordsOf(api, name), ['192.0.2.1'])
+    t.is((await api.get(`${path}b/A/`)).status, 404)
+    t.deepEqual(((await api.get(`${path}a/A/`)).json as ShownRRset).records, ['192.0.2.2'])
     t.deepEqual(tab.found, [])
     await page.context().close()
   })
@@ -89,7 +136,7 @@ function declare(test: Declare, browser: () => Browser): void {
       .getByRole('alert')
       .getByText(/line 1/)
       .waitFor()
-    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
     t.is(await text.inputValue(), 'www 300 IN A 192.0.2.300\n')
     await text.fill('www 300 IN A 192.0.2.3\n')
     await page.getByRole('button', { name: 'Review' }).click()

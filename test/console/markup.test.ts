@@ -122,7 +122,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('dialog').getByText(`removed: ${TXT}`).waitFor()
     await checkClean(t, tab, 'an undo')
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Show the zone as it was' }).click()
+    await page.getByRole('button', { name: 'Show the zone after it' }).click()
     await page.getByLabel('Zone file lines').waitFor()
     await checkClean(t, tab, 'a former state')
     await page.keyboard.press('Escape')
