@@ -2,10 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
-import type { components } from '../../build/api-types.d.ts'
-import { stepWords } from '../model/dnssec.ts'
-import { titleOf } from '../model/rows.ts'
-import { counted, verbFor } from '../model/rrset.ts'
+import { reversed, wanted, wordsOf, type Entry } from '../model/history.ts'
 import { applied } from '../model/state.ts'
 import { inOrder } from '../model/order.ts'
 import { zoneLines } from '../model/zone-lines.ts'
@@ -17,20 +14,6 @@ import { Dialog, Review } from '../parts/review.tsx'
 import { Time } from '../parts/time.tsx'
 import { stageElsewhere } from '../records/staging.ts'
 import { navigate } from '../router.ts'
-
-type Entry = components['schemas']['Entry']
-
-/** Where a write came from, in words; of a request for records, its token says enough. */
-const SOURCES: Record<string, string> = {
-  dyndns: 'dynamic DNS',
-  import: 'creation with a zone file',
-  zonefile: 'zone file',
-  undo: 'undo',
-  restore: 'restored state',
-  creation: 'creation',
-  operator: 'the operator',
-  repair: 'repair of what others had changed in DNS',
-}
 
 /** What the page is about to change, or the version of the state that it shows. */
 type Open = { undo: Entry } | { state: number; title: string } | { restore: number } | undefined
@@ -100,16 +83,6 @@ export function HistoryPage({ name }: { name: string }) {
   )
 }
 
-/** The filters that are given. A name is one of the domain, or a full one; `@` is the apex. */
-function wanted({ subname, type }: { subname: string; type: string }, domain: string) {
-  const name = subname.trim().toLowerCase().replace(/\.$/, '')
-  const inside = name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : name
-  return {
-    ...(name !== '' && { subname: ['@', domain].includes(name) ? '' : inside }),
-    ...(type.trim() !== '' && { type: type.trim().toUpperCase() }),
-  }
-}
-
 function Filter({ onFilter }: { onFilter: (filter: { subname: string; type: string }) => void }) {
   const [subname, setSubname] = useState('')
   const [type, setType] = useState('')
@@ -158,35 +131,12 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
         }}
       >
         <summary>
-          <Time at={entry.created} /> · {wordsOf(entry)}
+          <Time at={entry.created} /> · {wordsOf(entry, me.value!.account.email)}
         </summary>
         {isOpen && <Details name={name} entry={entry} onOpen={onOpen} />}
       </details>
     </li>
   )
-}
-
-/** How many changes a line names. */
-const MOST_NAMED = 3
-
-/** `www A changed, mail A removed` */
-function whatOf({ changes, count }: Entry): string {
-  if (changes === null) return counted(count, 'RRset')
-  const named = changes.slice(0, MOST_NAMED).map((change) => `${titleOf(change)} ${verbFor(change)}`)
-  return [...named, ...(count > MOST_NAMED ? [`${count - MOST_NAMED} more`] : [])].join(', ')
-}
-
-/** `www A removed, by token “ci”`, or the step of a rollover and who took it, if it was not the service. */
-function wordsOf(entry: Entry): string {
-  const { source, token, owner, rollover } = entry
-  const isOther = owner !== null && owner !== me.value?.account.email
-  const name = token?.name
-  const by = name === null ? 'a token that was deleted' : name === '' ? 'a token' : `token “${name}”`
-  const who = token === null ? undefined : `${by}${isOther ? ` of ${owner}` : ''}`
-  if (rollover !== null) return stepWords(rollover) + (who === undefined ? '' : ` By ${who}.`)
-  const words = SOURCES[source]
-  const author = who === undefined ? (words ?? 'the API') : words === undefined ? who : `${who} (${words})`
-  return `${whatOf(entry)}, by ${author}`
 }
 
 function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: (open: Open) => void }) {
@@ -284,10 +234,8 @@ function FormerState({ name, version, title, onRestore, onClose }: FormerProps) 
               aria-label="Zone file lines"
               value={zoneLines(name, inOrder(applied(rrsets, changes)))}
             />
-            <h3>Since then</h3>
-            <Difference
-              changes={changes.map(({ before, after, ...place }) => ({ ...place, before: after, after: before }))}
-            />
+            <h3>What has changed since</h3>
+            {changes.length === 0 ? <p>Nothing.</p> : <Difference changes={changes.map(reversed)} />}
           </>
         )}
       </Loaded>

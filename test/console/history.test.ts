@@ -54,7 +54,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const after = await states('after')
     t.false(after.includes('192.0.2.1'))
     t.true(after.includes(MARKUP))
-    await page.getByRole('dialog').getByText('This changes nothing.').waitFor()
+    await page.getByRole('dialog').getByText('Nothing.').waitFor()
     await page.keyboard.press('Escape')
     t.true((await states('before')).includes('192.0.2.1'))
     // What has changed since, in the order of time.
