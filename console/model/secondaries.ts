@@ -5,16 +5,25 @@ interface Key {
   secret: string
 }
 
-/** Where the lines need the address of the server to transfer from, which the operator tells. */
-const ADDRESS = 'ADDRESS'
+/** The addresses that the operator tells, in the lines: of the server to transfer from, and of those that send NOTIFY. */
+export const ADDRESS = 'ADDRESS'
+export const NOTIFIER = 'NOTIFIER'
 
-/** The configuration of a secondary with a TSIG key, for BIND, Knot and NSD. */
+/**
+ * The configuration of a secondary with a TSIG key, for BIND, Knot and NSD. The lines for several domains go into one file:
+ * the key's name, which no other key has, also names what belongs to it.
+ */
 export function configurationsOf(domain: string, { name, algorithm, secret }: Key): { server: string; text: string }[] {
   return [
     {
       server: 'BIND',
       text: `key "${name}" { algorithm ${algorithm}; secret "${secret}"; };
-zone "${domain}" { type secondary; primaries { ${ADDRESS} key "${name}"; }; file "${domain}.db"; };
+zone "${domain}" {
+  type secondary;
+  file "${domain}.db";
+  primaries { ${ADDRESS} key "${name}"; };
+  allow-notify { ${NOTIFIER}; };
+};
 `,
     },
     {
@@ -24,17 +33,17 @@ zone "${domain}" { type secondary; primaries { ${ADDRESS} key "${name}"; }; file
     algorithm: ${algorithm}
     secret: ${secret}
 remote:
-  - id: zoneplane
+  - id: ${name}
     address: ${ADDRESS}
     key: ${name}
 acl:
-  - id: zoneplane
-    address: ${ADDRESS}
+  - id: ${name}
+    address: ${NOTIFIER}
     action: notify
 zone:
   - domain: ${domain}
-    master: zoneplane
-    acl: zoneplane
+    master: ${name}
+    acl: ${name}
 `,
     },
     {
@@ -45,8 +54,9 @@ zone:
   secret: "${secret}"
 zone:
   name: "${domain}"
+  zonefile: "${domain}.zone"
   request-xfr: ${ADDRESS} ${name}
-  allow-notify: ${ADDRESS} NOKEY
+  allow-notify: ${NOTIFIER} NOKEY
 `,
     },
   ]

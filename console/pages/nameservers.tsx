@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import type { components } from '../../build/api-types.d.ts'
-import { configurationsOf } from '../model/secondaries.ts'
+import { ADDRESS, configurationsOf, NOTIFIER } from '../model/secondaries.ts'
 import { Copy } from '../parts/copy.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { Checkbox, Form, useAction } from '../parts/form.tsx'
@@ -83,6 +83,7 @@ function TransferForm({ name, transfers }: { name: string; transfers: Transfers 
     setAddresses(stored.addresses.join('\n'))
     setNotify(stored.notify.join('\n'))
     if ('key' in stored) setKey(stored.key)
+    else if (!stored.tsig) setKey(undefined)
     setSaved(true)
   }
   return (
@@ -138,7 +139,10 @@ function NewKey({ name, tsigKey }: { name: string; tsigKey: Schemas['TransferKey
   return (
     <section aria-labelledby="tsig">
       <h3 id="tsig">The new TSIG key</h3>
-      <p class="note">It is shown this once. Ask the operator for the address of the server to transfer from.</p>
+      <p class="note">
+        It is shown this once. Ask the operator for two addresses: <code>{ADDRESS}</code> is that of the server to
+        transfer from, <code>{NOTIFIER}</code> that of the server that sends NOTIFY.
+      </p>
       {configurationsOf(name, tsigKey).map(({ server, text }) => (
         <div key={server}>
           <h4>

@@ -1,7 +1,6 @@
 import test from 'ava'
 import packet from 'dns-packet'
 import { createSocket } from 'node:dgram'
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { removeInstanceFolder } from '../../src/private-servers/instance-folder.ts'
 import { startPowerDns, type PowerDns } from '../../src/private-servers/powerdns.ts'
@@ -16,7 +15,7 @@ import { createDatabase, type Database } from '../support/servers/postgres/datab
 import { newFolder } from '../support/servers/folders.ts'
 import { eventually } from '../support/eventually.ts'
 import { needs } from '../support/needs.ts'
-import { ownNetwork } from '../support/servers/ports.ts'
+import { lackOfPort53, ownNetwork } from '../support/servers/ports.ts'
 import { startService, type LocalService } from '../support/servers/service.ts'
 
 // Contract §15.7, as PowerDNS serves it. This PowerDNS lets nobody transfer a zone unless its settings say so. It remembers
@@ -145,31 +144,26 @@ test.serial('a PowerDNS that has lost its zones gets all of it again', async (t)
 
 /** NOTIFY goes to port 53 alone. */
 const ADDRESS = `${ownNetwork()}7`
-const BINDING = `require('dgram').createSocket('udp4').bind(53, '${ADDRESS}', process.exit)`
-const canBind = spawnSync(process.execPath, ['-e', BINDING]).status === 0
 
-needs(canBind ? undefined : `port 53 of ${ADDRESS} cannot be bound`)(
-  'who is to be told gets a NOTIFY after each change, and again',
-  async (t) => {
-    const socket = createSocket('udp4').bind(53, ADDRESS)
-    await once(socket, 'listening')
-    const told: { zone: string | undefined; type: string | undefined; opcode: string }[] = []
-    socket.on('message', (octets) => {
-      const { questions, opcode } = packet.decode(octets) as unknown as { questions: packet.Question[]; opcode: string }
-      told.push({ zone: questions[0]?.name, type: questions[0]?.type, opcode })
-    })
-    const [name, other] = [await newDomain(api), await newDomain(api)]
-    await set(name, [`${ADDRESS}/32`], { notify: [ADDRESS] })
-    await newRRset(api, other)
-    await eventually(() => told.length >= 2)
-    for (const subname of ['a', 'b', 'c']) {
-      const before = told.length
-      await newRRset(api, name, { subname })
-      await eventually(() => told.length > before)
-    }
-    socket.close()
-    // One change is told so many times at most.
-    t.true(told.length > NOTIFY_PAUSES.length)
-    for (const each of told) t.deepEqual(each, { zone: name, type: 'SOA', opcode: 'NOTIFY' })
-  },
-)
+needs(lackOfPort53(ADDRESS))('who is to be told gets a NOTIFY after each change, and again', async (t) => {
+  const socket = createSocket('udp4').bind(53, ADDRESS)
+  await once(socket, 'listening')
+  const told: { zone: string | undefined; type: string | undefined; opcode: string }[] = []
+  socket.on('message', (octets) => {
+    const { questions, opcode } = packet.decode(octets) as unknown as { questions: packet.Question[]; opcode: string }
+    told.push({ zone: questions[0]?.name, type: questions[0]?.type, opcode })
+  })
+  const [name, other] = [await newDomain(api), await newDomain(api)]
+  await set(name, [`${ADDRESS}/32`], { notify: [ADDRESS] })
+  await newRRset(api, other)
+  await eventually(() => told.length >= 2)
+  for (const subname of ['a', 'b', 'c']) {
+    const before = told.length
+    await newRRset(api, name, { subname })
+    await eventually(() => told.length > before)
+  }
+  socket.close()
+  // One change is told so many times at most.
+  t.true(told.length > NOTIFY_PAUSES.length)
+  for (const each of told) t.deepEqual(each, { zone: name, type: 'SOA', opcode: 'NOTIFY' })
+})

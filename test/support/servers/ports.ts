@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
@@ -18,4 +19,10 @@ export async function freePort(): Promise<number> {
  */
 export function ownNetwork(): string {
   return `127.${randomInt(1, 255)}.${randomInt(255)}.`
+}
+
+/** Why no server can listen on port 53 of an address of this machine; undefined if one can. */
+export function lackOfPort53(address: string): string | undefined {
+  const binding = `require('dgram').createSocket('udp4').bind(53, '${address}', process.exit)`
+  return spawnSync(process.execPath, ['-e', binding]).status === 0 ? undefined : `port 53 of ${address} cannot be bound`
 }

@@ -66,8 +66,11 @@ acl:
   - id: notify
     address: 127.0.0.1
     action: notify
+template:
+  - id: default
+    storage: ${folder}
 zone:
-${zones.map((zone) => `  - domain: ${zone}\n    storage: ${folder}\n    master: primary\n    acl: notify`).join('\n')}
+${zones.map((zone) => `  - domain: ${zone}\n    master: primary\n    acl: notify`).join('\n')}
 `,
     args: (file: string) => ['-c', file],
   },
