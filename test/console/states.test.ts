@@ -1,16 +1,16 @@
 import type { ExecutionContext } from 'ava'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Request, Route } from 'playwright-core'
 import { check, openConsole, type Tab } from '../support/console/console.ts'
-import { stageNew } from '../support/console/records.ts'
+import { answering, heal, isRead, newSite, press, type Site } from '../support/console/states.ts'
 import { withBrowser } from '../support/browser.ts'
-import { newZone, rrset } from '../support/clients/api.ts'
+import { newZone } from '../support/clients/api.ts'
 import * as people from '../support/clients/people.ts'
 import { addFactor, addPolicies, addToken } from '../support/clients/tokens.ts'
+import { eventually } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 
-// Every page in every state: while it waits, when the service cannot answer, and with each kind of session. Where the service
-// itself cannot be brought to an answer, the browser is given it in the service's place.
+// Every page in every state: while it waits, when the service cannot answer, and with each kind of session.
 
 const service = useService({ REGISTRATION: 'open' })
 
@@ -18,23 +18,6 @@ withBrowser(declare)
 
 /** A page that asks the API: its name, its path, and what shows that the answers have come. */
 type Reading = [name: string, path: string, shown: string]
-
-/** A page that writes: its name, its path, what its user does, and what was typed, which must stay. */
-type Writing = [name: string, path: string, act: (page: Page) => Promise<void>, kept?: [selector: string, text: string]]
-
-/** The page, and whoever signs in to it. */
-interface Site {
-  domain: string
-  tokenId: string
-  secret: string
-  accountId: string
-}
-
-async function newSite(): Promise<Site> {
-  const zone = await newZone(service(), rrset())
-  const { id, tokenId, secret } = zone.account
-  return { domain: zone.domain, tokenId, secret, accountId: id }
-}
 
 const readings = ({ domain, tokenId }: Site): Reading[] => [
   ['domains', '', 'table.list'],
@@ -56,64 +39,47 @@ const others = ({ domain }: Site): Reading[] => [
   ['new-token', 'tokens/new', 'text=Name of the token'],
 ]
 
-const button = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).click()
-
-/** Types into a field, and clicks. */
-const typed = (label: string, text: string, name: string) => async (page: Page) => {
-  await page.getByLabel(label, { exact: true }).fill(text)
-  await button(name)(page)
-}
-
-/** The fields of a token's settings, the name first. */
-const SETTINGS = 'form:has-text("Save the settings") input'
-
-const writings = ({ domain, tokenId }: Site): Writing[] => [
-  ['new-domain', 'new-domain', typed('Name', 'new.test', 'Add the domain'), ['input', 'new.test']],
-  ['delete', `domains/${domain}/delete`, typed('Type the name of the domain', domain, `Delete ${domain}`), ['input', domain]],
-  ['records', `domains/${domain}`, async (page) => {
-    await stageNew(page, 'new', 'A', '192.0.2.9')
-    await button('Review')(page)
-  }],
-  ['history', `domains/${domain}/history`, async (page) => {
-    await page.locator('.entries summary').first().click()
-    await button('Undo this change')(page)
-  }],
-  ['check', `domains/${domain}/dnssec`, button('Check now')],
-  ['rollover', `domains/${domain}/dnssec`, button('Replace the key')],
-  ['nameservers', `domains/${domain}/nameservers`, typed('May transfer', '192.0.2.7', 'Save'), ['textarea', '192.0.2.7']],
-  ['zonefile', `domains/${domain}/zonefile`, typed('Zone file', '@ MX 0 .', 'Review'), ['textarea', '@ MX 0 .']],
-  ['new-token', 'tokens/new', async (page) => {
-    await page.getByRole('radio').last().check()
-    await typed('Name of the token', 'router', 'Create the token')(page)
-  }, ['input:not([type])', 'router']],
-  ['token', `tokens/${tokenId}`, async (page) => {
-    await page.locator(SETTINGS).first().fill('router')
-    await button('Save the settings')(page)
-  }, [SETTINGS, 'router']],
-  ['account', 'account', button('Sign out everywhere else')],
-] // prettier-ignore
-
-/** Answers the requests of the API with this status until `heal` is called; those about the session itself are not touched. */
-async function answering(page: Page, isTouched: (method: string) => boolean, status: number): Promise<void> {
-  await page.route('**/api/v1/**', (route) => {
-    const request = route.request()
-    if (!isTouched(request.method()) || request.url().endsWith('/auth/token/')) return route.continue()
-    const headers = { 'retry-after': '60' }
-    return route.fulfill({ status, headers, json: { detail: `The test answers ${status}.` } })
-  })
-}
-
-const heal = (page: Page) => page.unroute('**/api/v1/**')
-
 /** Uses all buttons that ask again. */
 const TRY_AGAIN = `for (const button of document.querySelectorAll('.alert button')) button.click()`
-
-const isRead = (method: string) => method === 'GET'
-const isWrite = (method: string) => method !== 'GET'
 
 /** Opens a page in the session of the tab. */
 async function open({ page }: Tab, path: string): Promise<void> {
   await page.goto(`${service().url}/console/${path}`)
+}
+
+/** What a page asks the API for, besides what the session may do, and what the service offers: forms are shown without it. */
+async function askedBy(tab: Tab, [, path, shown]: Reading): Promise<string[]> {
+  const urls = new Set<string>()
+  const note = (request: Request) => {
+    if (/\/api\/v1\/(?!auth\/token\/$|service\/$)/.test(request.url())) urls.add(request.url())
+  }
+  tab.page.on('request', note)
+  await open(tab, path)
+  await tab.page.locator(shown).first().waitFor()
+  await tab.page.waitForLoadState('networkidle')
+  tab.page.off('request', note)
+  return [...urls]
+}
+
+/** Opens a page, and resolves when it has drawn all answers but that of one request, which waits until `release`. */
+async function openHolding(tab: Tab, path: string, held: string): Promise<() => Promise<void>> {
+  const { page } = tab
+  const running = new Set<Request>()
+  const begin = (request: Request) => running.add(request)
+  const end = (request: Request) => running.delete(request)
+  page.on('request', begin).on('requestfinished', end).on('requestfailed', end)
+  const holding = new Promise<Route>((resolve) => {
+    void page.route(held, resolve)
+  })
+  await open(tab, path)
+  const route = await holding
+  await eventually(() => running.size === 1)
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))')
+  page.off('request', begin).off('requestfinished', end).off('requestfailed', end)
+  return async () => {
+    await route.continue()
+    await page.unroute(held)
+  }
 }
 
 /** Checks that a page waits and says so, and shows what it asked for once it is served again. */
@@ -124,6 +90,9 @@ async function checkWaiting(t: ExecutionContext, tab: Tab, [name, path, shown]: 
   const words = status === 429 ? 'Too many requests.' : 'The service cannot answer at the moment.'
   await page.getByText(new RegExp(`^${words} Trying again in \\d+ s.$`)).waitFor()
   await check(t, tab, `${name}-${status}`)
+  const before = await page.locator('.waiting').innerText()
+  await page.clock.fastForward(2_000)
+  await page.locator('.waiting').filter({ hasNotText: before }).waitFor()
   await heal(page)
   await page.clock.fastForward(61_000)
   await page.locator(shown).first().waitFor()
@@ -133,7 +102,7 @@ async function checkWaiting(t: ExecutionContext, tab: Tab, [name, path, shown]: 
 function declare(test: Declare, browser: () => Browser): void {
   for (const status of [429, 503]) {
     test(`every page counts down while the service answers ${status}, and then asks again`, async (t) => {
-      const site = await newSite()
+      const site = await newSite(service())
       const tab = await openConsole(browser(), service().url, { secret: site.secret })
       await tab.page.clock.install()
       for (const reading of readings(site)) await checkWaiting(t, tab, reading, status)
@@ -143,7 +112,7 @@ function declare(test: Declare, browser: () => Browser): void {
   }
 
   test('every page says that it loads', async (t) => {
-    const site = await newSite()
+    const site = await newSite(service())
     const tab = await openConsole(browser(), service().url, { secret: site.secret })
     const { page } = tab
     for (const [name, path, shown] of readings(site)) {
@@ -173,7 +142,7 @@ function declare(test: Declare, browser: () => Browser): void {
   })
 
   test('every page says what went wrong, and asks again', async (t) => {
-    const site = await newSite()
+    const site = await newSite(service())
     const tab = await openConsole(browser(), service().url, { secret: site.secret })
     const { page } = tab
     for (const [name, path, shown] of readings(site)) {
@@ -191,49 +160,38 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.context().close()
   })
 
-  test('a write that the service cannot do says so, and what was typed stays', async (t) => {
-    const site = await newSite()
-    // A session of somebody else, which can be ended.
-    await addToken(service(), site.accountId, { mfa: true })
+  test('whatever of a page is not there yet, or fails alone, the page says so', async (t) => {
+    const site = await newSite(service())
     const tab = await openConsole(browser(), service().url, { secret: site.secret })
     const { page } = tab
-    for (const [name, path, act, kept] of writings(site)) {
-      await answering(page, isWrite, 503)
-      await open(tab, path)
-      await act(page)
-      await page.getByRole('alert').getByText('The test answers 503.').waitFor()
-      t.is(await page.locator('.waiting').count(), 0)
-      if (kept !== undefined) t.is(await page.locator(kept[0]).first().inputValue(), kept[1], name)
-      await check(t, tab, `${name}-write-503`)
-      await heal(page)
+    for (const reading of readings(site)) {
+      const [name, path, shown] = reading
+      const urls = await askedBy(tab, reading)
+      t.not(urls.length, 0)
+      for (const url of urls) {
+        const release = await openHolding(tab, path, url)
+        t.true(
+          await page
+            .getByText(/^Loading…$|^0 RRsets so far/)
+            .first()
+            .isVisible(),
+          `${name} ${url}`,
+        )
+        await release()
+        await answering(page, (request) => request.url() === url, 500)
+        await open(tab, path)
+        await page.getByRole('alert').getByText('The test answers 500.').waitFor()
+        await heal(page)
+        await page.getByRole('button', { name: 'Try again' }).click()
+        await page.getByRole('alert').waitFor({ state: 'detached' })
+        await page.locator(shown).first().waitFor()
+      }
     }
     await page.context().close()
   })
 
-  test('a write that is throttled waits, and is sent again', async (t) => {
-    const site = await newSite()
-    const tab = await openConsole(browser(), service().url, { path: `domains/${site.domain}`, secret: site.secret })
-    const { page } = tab
-    await page.clock.install()
-    await stageNew(page, 'new', 'A', '192.0.2.9')
-    await answering(page, isWrite, 429)
-    await button('Review')(page)
-    await page
-      .getByRole('dialog')
-      .getByText(/^Too many requests. Trying again in \d+ s.$/)
-      .waitFor()
-    await check(t, tab, 'review-429')
-    await heal(page)
-    await page.clock.fastForward(61_000)
-    await page.getByText('Creates 1 RRset.').waitFor()
-    await button('Apply')(page)
-    await page.getByText(/^Applied as version/).waitFor()
-    t.deepEqual(tab.found, [])
-    await page.context().close()
-  })
-
   test('a session that has ended leads from every page to sign-in, and back', async (t) => {
-    const site = await newSite()
+    const site = await newSite(service())
     for (const [name, path, shown] of [...readings(site), ...others(site)]) {
       const { id, secret } = await addToken(service(), site.accountId, { permManageTokens: true })
       const tab = await openConsole(browser(), service().url, { path, secret })
@@ -244,7 +202,7 @@ function declare(test: Declare, browser: () => Browser): void {
       await page.getByText('Your session has ended.').waitFor()
       if (path === '') await check(t, tab, 'session-ended')
       await page.getByLabel('Token').fill(site.secret)
-      await button('Use the token')(page)
+      await press(page, 'Use the token')
       await page.locator(shown).first().waitFor()
       t.deepEqual(tab.found, [], name)
       await page.context().close()
@@ -261,7 +219,7 @@ function declare(test: Declare, browser: () => Browser): void {
     ],
   ] as const) {
     test(`every page is whole with a ${kind} token, and says what it may do`, async (t) => {
-      const site = await newSite()
+      const site = await newSite(service())
       const { id, secret } = await addToken(service(), site.accountId, permissions)
       await addPolicies(service(), id, ...policies)
       const tab = await openConsole(browser(), service().url, { secret })
@@ -284,14 +242,14 @@ function declare(test: Declare, browser: () => Browser): void {
   }
 
   test('while a second factor is awaited, every page asks for it', async (t) => {
-    const site = await newSite()
+    const site = await newSite(service())
     const { id, email } = await people.person(service())
     await addFactor(service(), id)
     const tab = await openConsole(browser(), service().url)
     const { page } = tab
     await page.getByLabel('E-mail').fill(email)
     await page.getByLabel('Password').fill(people.PASSWORD)
-    await button('Sign in')(page)
+    await press(page, 'Sign in')
     await page.getByLabel('Code').waitFor()
     for (const [, path] of [...readings(site), ...others(site)]) {
       await open(tab, path)
@@ -322,7 +280,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     await page.getByLabel('E-mail').fill(email)
     await page.getByLabel('Password').fill(people.PASSWORD)
-    await button('Sign in')(page)
+    await press(page, 'Sign in')
     await page.getByText('No tokens yet.').waitFor()
     await check(t, tab, 'tokens-empty')
     await open(tab, '')

@@ -1,0 +1,107 @@
+import type { Browser, Page } from 'playwright-core'
+import { check, openConsole } from '../support/console/console.ts'
+import { stageNew } from '../support/console/records.ts'
+import { answering, heal, isWrite, newSite, press, type Site } from '../support/console/states.ts'
+import { withBrowser } from '../support/browser.ts'
+import { addToken } from '../support/clients/tokens.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+// Every page that writes, while the service cannot: it says so, it sends nothing twice, and nothing that was typed is lost.
+
+const service = useService()
+
+withBrowser(declare)
+
+/** A page that writes: its name, its path, the button that writes, and what its user does before. */
+type Writing = [name: string, path: string, button: string, prepare?: (page: Page) => Promise<unknown>]
+
+const fill = (label: string, text: string) => (page: Page) => page.getByLabel(label, { exact: true }).fill(text)
+
+/** The fields of a token's settings, the name first. */
+const SETTINGS = 'form:has-text("Save the settings") input'
+
+const writings = ({ domain, tokenId }: Site): Writing[] => [
+  ['new-domain', 'new-domain', 'Add the domain', async (page) => {
+    await fill('Name', 'new.test')(page)
+    await fill('Zone file, if there is one', '@ MX 0 .')(page)
+  }],
+  ['delete', `domains/${domain}/delete`, `Delete ${domain}`, fill('Type the name of the domain', domain)],
+  ['records', `domains/${domain}`, 'Review', (page) => stageNew(page, 'new', 'A', '192.0.2.9')],
+  ['history', `domains/${domain}/history`, 'Undo this change', async (page) => {
+    await fill('Name', 'www')(page)
+    await page.locator('.entries summary').first().click()
+  }],
+  ['check', `domains/${domain}/dnssec`, 'Check now'],
+  ['rollover', `domains/${domain}/dnssec`, 'Replace the key', (page) =>
+    page.locator('select').selectOption('ed25519')],
+  ['nameservers', `domains/${domain}/nameservers`, 'Save', async (page) => {
+    await fill('May transfer', '192.0.2.7')(page)
+    await fill('Are told of changes', '192.0.2.7')(page)
+    await page.getByLabel('With a TSIG key').check()
+  }],
+  ['zonefile', `domains/${domain}/zonefile`, 'Review', fill('Zone file', '@ MX 0 .')],
+  ['new-token', 'tokens/new', 'Create the token', async (page) => {
+    await page.getByRole('radio').last().check()
+    await fill('Name of the token', 'router')(page)
+  }],
+  ['token', `tokens/${tokenId}`, 'Save the settings', (page) => page.locator(SETTINGS).first().fill('router')],
+  ['account', 'account', 'Sign out everywhere else'],
+] // prettier-ignore
+
+/** Runs in the page: all that its user has typed, chosen and staged. */
+const TYPED = `[
+  ...Array.from(document.querySelectorAll('main :is(input, textarea, select)'), ({ type, value, checked }) => type + value + checked),
+  ...Array.from(document.querySelectorAll('.record-row'), ({ innerText }) => innerText),
+]`
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('a write that the service cannot do says so, and what was typed stays', async (t) => {
+    const site = await newSite(service())
+    // A session of somebody else, which can be ended.
+    await addToken(service(), site.accountId, { mfa: true })
+    const tab = await openConsole(browser(), service().url, { secret: site.secret })
+    const { page } = tab
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (isWrite(request)) sent.push(request.url())
+    })
+    for (const [name, path, doing, prepare] of writings(site)) {
+      await answering(page, isWrite, 503)
+      await page.goto(`${service().url}/console/${path}`)
+      await page.waitForLoadState('networkidle')
+      await prepare?.(page)
+      const typed = await page.evaluate(TYPED)
+      await press(page, doing)
+      await page.getByRole('alert').getByText('The test answers 503.').waitFor()
+      t.is(await page.locator('.waiting').count(), 0)
+      t.deepEqual(await page.evaluate(TYPED), typed, name)
+      await check(t, tab, `${name}-write-503`)
+      t.is(sent.splice(0).length, 1, name)
+      await heal(page)
+    }
+    await page.context().close()
+  })
+
+  test('a write that is throttled waits, and is sent again', async (t) => {
+    const site = await newSite(service())
+    const tab = await openConsole(browser(), service().url, { path: `domains/${site.domain}`, secret: site.secret })
+    const { page } = tab
+    await page.clock.install()
+    await stageNew(page, 'new', 'A', '192.0.2.9')
+    await answering(page, isWrite, 429)
+    await press(page, 'Review')
+    await page
+      .getByRole('dialog')
+      .getByText(/^Too many requests. Trying again in \d+ s.$/)
+      .waitFor()
+    await check(t, tab, 'review-429')
+    await heal(page)
+    await page.clock.fastForward(61_000)
+    await page.getByText('Creates 1 RRset.').waitFor()
+    await press(page, 'Apply')
+    await page.getByText(/^Applied as version/).waitFor()
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+}

@@ -1,0 +1,39 @@
+import type { Page, Request } from 'playwright-core'
+import { newZone, rrset } from '../clients/api.ts'
+import type { TestService } from '../harness.ts'
+
+// The states of the console's pages: where the service itself cannot be brought to an answer, the browser is given it in the
+// service's place.
+
+/** A domain, and a token that may do all with its account. */
+export interface Site {
+  domain: string
+  tokenId: string
+  secret: string
+  accountId: string
+}
+
+export async function newSite(service: TestService): Promise<Site> {
+  const zone = await newZone(service, rrset())
+  const { id, tokenId, secret } = zone.account
+  return { domain: zone.domain, tokenId, secret, accountId: id }
+}
+
+/** Answers these requests of the API with this status until `heal` is called; those about the session itself are not touched. */
+export async function answering(page: Page, isTouched: (request: Request) => boolean, status: number): Promise<void> {
+  await page.route('**/api/v1/**', (route) => {
+    const request = route.request()
+    if (!isTouched(request) || request.url().endsWith('/auth/token/')) return route.continue()
+    const headers = { 'retry-after': '60' }
+    return route.fulfill({ status, headers, json: { detail: `The test answers ${status}.` } })
+  })
+}
+
+/** Lets all requests pass again. */
+export const heal = (page: Page) => page.unroute('**/api/v1/**')
+
+export const isRead = (request: Request) => request.method() === 'GET'
+export const isWrite = (request: Request) => !isRead(request)
+
+/** Chooses a button. */
+export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
