@@ -1,4 +1,4 @@
-import { STATES, type Delegation } from '../../service/delegation/checks.ts'
+import { STATES, type Delegation, type DomainState } from '../../service/delegation/checks.ts'
 import { dsTtlOf } from '../../service/delegation/observation.ts'
 import { arrayOf, COUNT, nullable, oneOf, ref, STRING, TIME } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
@@ -27,8 +27,7 @@ const SERVER = representation<Delegation['servers'][number]>()(['ParentServer'],
   },
 })
 
-/** The delegation of a domain, as the last check at the parent found it (contract §15.9). */
-export const DELEGATION = representation<Delegation>()(['Delegation'], {
+const RESULT = {
   state: {
     read: oneOf(...Object.keys(STATES)),
     text: Object.entries(STATES)
@@ -37,6 +36,17 @@ export const DELEGATION = representation<Delegation>()(['Delegation'], {
     example: 'secure',
   },
   checked: { read: nullable(TIME), text: 'The time of the check; null: there was none yet.' },
+}
+
+/** The state of one of all domains, as the last check at its parent found it (contract §15.9). */
+export const DOMAIN_STATE = representation<DomainState>()(['DomainState'], {
+  domain: { read: STRING, text: 'The domain.', example: 'example.com' },
+  ...RESULT,
+})
+
+/** The delegation of a domain, as the last check at the parent found it (contract §15.9). */
+export const DELEGATION = representation<Delegation>()(['Delegation'], {
+  ...RESULT,
   parent: {
     read: nullable(STRING),
     text: 'The zone that delegates the domain; null if it was not found.',

@@ -1,9 +1,9 @@
-import { authenticateForDomain } from '../middleware/authenticate.ts'
+import { authenticate, authenticateForDomain, requires } from '../middleware/authenticate.ts'
 import { throttle } from '../middleware/throttle.ts'
-import { shows } from '../openapi/answers.ts'
+import { pages, shows } from '../openapi/answers.ts'
 import type { Resource } from '../kit/resource.ts'
-import { checkDelegation, showDelegation } from './delegation-handlers.ts'
-import { DELEGATION } from './delegation-representation.ts'
+import { checkDelegation, listDelegations, showDelegation } from './delegation-handlers.ts'
+import { DELEGATION, DOMAIN_STATE } from './delegation-representation.ts'
 
 /** The check of a domain at its parent zone (contract §15.9). */
 export const DELEGATION_OF_DOMAIN: Resource = {
@@ -24,5 +24,19 @@ export const DELEGATION_OF_DOMAIN: Resource = {
     answers: { 200: shows(DELEGATION.schema) },
     errors: { 503: [] },
     chain: [checkDelegation],
+  },
+}
+
+/** The last checks of all domains (contract §15.9). */
+export const DELEGATIONS: Resource = {
+  path: '/api/v1/delegations/',
+  guards: [authenticate, requires('reads'), throttle('dns_api_cheap')],
+  GET: {
+    id: 'listDelegations',
+    summary: 'Show which domains are delegated and secure',
+    description: 'As the last checks found them; the newest domain first.',
+    ...pages(DOMAIN_STATE.schema, 'state'),
+    problems: ['state'],
+    chain: [listDelegations],
   },
 }

@@ -14,7 +14,7 @@ import * as domains from './domain-handlers.ts'
 import * as zonefiles from '../rrsets/zonefile-handlers.ts'
 import { NOT_PERMITTED, RRSET_SCOPES, WRITING } from '../rrsets/rrset-resource.ts'
 import { ROLLOVERS } from '../rollovers/rollover-resource.ts'
-import { DELEGATION_OF_DOMAIN } from '../delegation/delegation-resource.ts'
+import { DELEGATION_OF_DOMAIN, DELEGATIONS } from '../delegation/delegation-resource.ts'
 import { TRANSFERS_OF_DOMAIN } from '../transfers/transfer-resource.ts'
 
 const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' })
@@ -102,6 +102,7 @@ export function domainGroup(config: Config): Group {
       TRANSFERS_OF_DOMAIN,
       ...ROLLOVERS,
       DELEGATION_OF_DOMAIN,
+      DELEGATIONS,
     ],
   }
 }

@@ -1,6 +1,7 @@
 import { PUBLICATION_WAIT } from '../../limits.ts'
 import { ACTIONS } from '../../service/accounts/confirmations.ts'
-import { VERSION } from '../fields/schema.ts'
+import { STATES } from '../../service/delegation/checks.ts'
+import { oneOf, VERSION } from '../fields/schema.ts'
 import type { Described } from './described-headers.ts'
 
 /** The parameters in paths. Malformed ones address nothing, so any text is allowed. */
@@ -67,6 +68,11 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     example: 'www.example.com',
   },
   domain: { description: 'Shows only those of this domain.', example: 'example.com' },
+  state: {
+    description: 'Shows only those in this state.',
+    schema: oneOf(...Object.keys(STATES)),
+    example: 'insecure',
+  },
   dry_run: {
     description: 'With `true`, the service checks everything and writes nothing; the response shows the changes.',
     schema: { type: 'string', enum: ['true', 'false'] },

@@ -2,19 +2,20 @@ import { Busy } from '../../errors.ts'
 import type { Inquiry } from '../../nameserver/parents/inquiry.ts'
 import { transaction } from '../../store/database.ts'
 import * as store from '../../store/domains/delegations.ts'
-import type { StoredCheck } from '../../store/domains/delegations.ts'
+import type { DomainState, StoredCheck } from '../../store/domains/delegations.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { secondsBetween, type Timestamp } from '../../time.ts'
 import type { Visit } from '../actor.ts'
 import { withKeys } from '../domains/keys.ts'
+import type { Cursor, Page } from '../pagination.ts'
 import { judge, STATES, type DelegationState } from './judgement.ts'
 import { isUnchanged, observe, type Observation } from './observation.ts'
 import { tellOwner } from './owner-mails.ts'
 import { followTrouble, nextCheck, NO_TROUBLE, waitsAfter } from './planning.ts'
 
-export { STATES }
+export { STATES, type DelegationState, type DomainState }
 
 /** Seconds for which a check answers requests for another one. */
 const FRESH_TIME = 10
@@ -34,6 +35,20 @@ export interface Delegation extends Observation {
 /** Returns the last check of a domain. */
 export async function lastCheck(system: System, domain: Domain): Promise<Delegation> {
   return shown(await store.find(system.db, domain.id))
+}
+
+/** Returns a page of the actor's domains, or of those in a state, as the last checks found them: the newest domain first. */
+export async function list(
+  { system, actor }: Visit,
+  state?: DelegationState,
+  cursor?: Cursor,
+): Promise<Page<DomainState>> {
+  return store.page(system.db, actor, state, cursor)
+}
+
+/** Counts the domains of `list`. */
+export async function count({ system, actor }: Visit, state?: DelegationState): Promise<number> {
+  return store.count(system.db, actor, state)
 }
 
 /**

@@ -70,7 +70,7 @@ async function measureDatabase({ db }: System, metrics: Metrics, version: string
     marks.state(db),
     mails.state(db),
     estimates(db, ['domains', ...Object.keys(TABLES)]),
-    delegations.count(db),
+    delegations.countByState(db),
     rollovers.state(db),
     latestMigration(db),
   ])

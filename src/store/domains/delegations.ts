@@ -1,5 +1,8 @@
+import type { Pool } from 'pg'
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, query, type Db } from '../database.ts'
+import { maybeOne, one, query, type Db } from '../database.ts'
+import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { visibleTo, type Viewer } from './visibility.ts'
 
 /** The last check of a domain at its parent zone. */
 export interface StoredCheck {
@@ -23,6 +26,13 @@ export interface StoredCheck {
 }
 
 const COLUMNS = 'state, checked, observation, problems, waits, settled, trouble, since, told, mailed'
+
+/** The state of a domain at its last check; unknown without a check. */
+export interface DomainState {
+  domain: string
+  state: string
+  checked: Timestamp | null
+}
 
 /** A domain that is due for a check. */
 export interface DueDomain {
@@ -90,7 +100,30 @@ export async function postpone(db: Db, domainId: number, time: Timestamp): Promi
   await query(db, 'update delegations set due = :time where domain_id = :domainId', { domainId, time })
 }
 
+/** The check of each domain; `offset 0` has Postgres look them up one by one, whatever it expects of the account. */
+const CHECKED_DOMAINS = `(
+    select domains.*, name as domain, coalesce(last.state, 'unknown') as state, last.checked
+    from domains left join lateral (select state, checked from delegations where domain_id = id offset 0) as last on true
+  ) as domains`
+
+function matching(viewer: Viewer, state: string | undefined): string {
+  return `${visibleTo(viewer)} ${state === undefined ? '' : 'and state = :state'}`
+}
+
+/** Returns a page of the domains that the viewer can see, or of those in a state: the newest domain first. */
+export async function page(pool: Pool, viewer: Viewer, state?: string, cursor?: Cursor): Promise<Page<DomainState>> {
+  const columns = 'domain, state, checked, created, id'
+  const conditions = [matching(viewer, state)]
+  return pageOf(pool, { table: CHECKED_DOMAINS, columns, conditions, bindings: { ...viewer, state } }, cursor)
+}
+
+/** Counts the domains of `page`. */
+export async function count(db: Db, viewer: Viewer, state?: string): Promise<number> {
+  const sql = `select count(*) as n from ${CHECKED_DOMAINS} where ${matching(viewer, state)}`
+  return (await one<{ n: number }>(db, sql, { ...viewer, state })).n
+}
+
 /** Counts the domains in each state; those without a row are in none. */
-export async function count(db: Db): Promise<{ state: string; number: number }[]> {
+export async function countByState(db: Db): Promise<{ state: string; number: number }[]> {
   return query(db, 'select state, count(*) as number from delegations group by state')
 }

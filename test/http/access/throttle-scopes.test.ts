@@ -116,6 +116,7 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['token', 'GET', '/domains/D/publication/', 200, CHEAP],
   ['token', 'GET', '/domains/D/delegation/', 200, CHEAP],
   ['token', 'POST', '/domains/D/delegation/', 200, PER_DOMAIN],
+  ['token', 'GET', '/delegations/', 200, CHEAP],
   ['token', 'GET', '/domains/D/transfers/', 200, CHEAP],
   ['token', 'PUT', '/domains/D/transfers/', 400, PER_DOMAIN],
   ['token', 'POST', '/domains/D/rollover/', 201, PER_DOMAIN],
