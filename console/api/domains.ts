@@ -9,6 +9,12 @@ export async function allDomains(onPage: (domains: Domain[]) => void): Promise<D
   return askAll((cursor) => domainPage(cursor, 'false') as Promise<Slice<Domain>>, onPage)
 }
 
+/** The states of all domains at their last checks, by name. @throws Refused */
+export async function allStates(): Promise<Map<string, string>> {
+  const all = await askAll((cursor) => askPage(api.GET('/api/v1/delegations/', { params: { query: { cursor } } })))
+  return new Map(all.map(({ domain, state }) => [domain, state]))
+}
+
 /** A page of the deleted domains that can be restored. @throws Refused */
 export async function deletedDomains(cursor: string): Promise<Slice<DeletedDomain>> {
   return domainPage(cursor, 'true') as Promise<Slice<DeletedDomain>>

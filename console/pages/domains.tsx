@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
-import { allDomains, deletedDomains, type Domain } from '../api/domains.ts'
+import { allDomains, allStates, deletedDomains, type Domain } from '../api/domains.ts'
 import { api, ask } from '../api/client.ts'
+import { STATES } from '../model/dnssec.ts'
 import { useAction } from '../parts/form.tsx'
 import { Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
@@ -11,6 +12,7 @@ export function DomainsPage() {
   const [soFar, setSoFar] = useState<Domain[]>([])
   const [search, setSearch] = useState('')
   const asked = useAsked(() => allDomains(setSoFar), [])
+  const states = useAsked(allStates, [])
   return (
     <>
       <h1 tabIndex={-1}>Domains</h1>
@@ -29,14 +31,21 @@ export function DomainsPage() {
         </a>
       </div>
       <Loaded asked={{ ...asked, value: asked.value ?? (soFar.length > 0 ? soFar : undefined) }}>
-        {(domains) => <DomainTable domains={domains} search={search} />}
+        {(domains) => (
+          <>
+            {states.problem && <Failure problem={states.problem} again={states.reload} />}
+            <DomainTable domains={domains} states={states.value} search={search} />
+          </>
+        )}
       </Loaded>
       <Deleted />
     </>
   )
 }
 
-function DomainTable({ domains, search }: { domains: Domain[]; search: string }) {
+/** @param states by name; they can come later */
+function DomainTable(props: { domains: Domain[]; states: Map<string, string> | undefined; search: string }) {
+  const { domains, states, search } = props
   if (domains.length === 0) {
     return (
       <p>
@@ -44,22 +53,27 @@ function DomainTable({ domains, search }: { domains: Domain[]; search: string })
       </p>
     )
   }
-  const found = domains.filter(({ name }) => name.includes(search.trim().toLowerCase()))
+  const wanted = search.trim().toLowerCase()
+  const found = domains
+    .map(({ name, touched }) => ({ name, touched, ...shortState(states?.get(name)) }))
+    .filter(({ name, state, words }) => name.includes(wanted) || [state, words.toLowerCase()].includes(wanted))
   if (found.length === 0) return <p role="status">No domain matches “{search}”.</p>
   return (
     <table class="list">
       <thead>
         <tr>
           <th scope="col">Domain</th>
+          <th scope="col">State</th>
           <th scope="col">Last change</th>
         </tr>
       </thead>
       <tbody>
-        {found.map(({ name, touched }) => (
+        {found.map(({ name, touched, words, isBad }) => (
           <tr key={name}>
             <td>
               <a href={`domains/${name}`}>{name}</a>
             </td>
+            <td class="words">{isBad ? <a href={`domains/${name}/dnssec`}>{words}</a> : words}</td>
             <td>
               <Time at={touched} />
             </td>
@@ -68,6 +82,12 @@ function DomainTable({ domains, search }: { domains: Domain[]; search: string })
       </tbody>
     </table>
   )
+}
+
+/** The first words about a state; none before it is there. */
+function shortState(state = '') {
+  const { words, isBad } = STATES[state] ?? { words: state, isBad: false }
+  return { state, words: words.split(':')[0]!, isBad }
 }
 
 /** The deleted domains, which come back at a click. They are asked for when somebody opens the list. */

@@ -5,6 +5,7 @@ import { withBrowser } from '../support/browser.ts'
 import { newDomain, newRRset, rrset } from '../support/clients/api.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
+import { storeCheck } from '../support/state/checks.ts'
 
 // The list of domains, and their creation.
 
@@ -57,6 +58,61 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('button', { name: `Bring back ${gone}` }).click()
     await page.getByRole('heading', { name: gone }).waitFor()
     t.is((await api.get(`/domains/${gone}/rrsets/www/A/`)).status, 200)
+    await page.context().close()
+  })
+
+  test('a person sees the state of each domain, finds those in a state, and what is to be done', async (t) => {
+    const { api, secret } = await service().account()
+    const [fine, open, lost] = [await newDomain(api), await newDomain(api), await newDomain(api)]
+    const fresh = await newDomain(api, 'a-name-without-a-place-to-break.test')
+    await storeCheck(service(), fine, 'secure')
+    await storeCheck(service(), open, 'insecure')
+    await storeCheck(service(), lost, 'elsewhere')
+    const tab = await openConsole(browser(), service().url, { secret })
+    const { page } = tab
+    const stateOf = (name: string) => page.getByRole('row').filter({ hasText: name }).getByRole('cell').nth(1)
+    await stateOf(fine).getByText('Secure', { exact: true }).waitFor()
+    t.is(await stateOf(fresh).innerText(), 'Not known yet')
+    t.is(await page.getByRole('cell').getByRole('link').count(), 6)
+    await check(t, tab, 'domains-states')
+    for (const [typed, names] of [
+      ['Secure', [fine]],
+      ['insecure', [open]],
+      ['not secure ', [open]],
+      [fresh, [fresh]],
+    ] as const) {
+      await page.getByLabel('Search domains').fill(typed)
+      t.deepEqual(await page.locator('table.list tbody td:first-child').allInnerTexts(), [...names])
+    }
+    await page.getByLabel('Search domains').fill('')
+    t.is(await stateOf(lost).innerText(), 'Other nameservers have it')
+    await page.getByRole('link', { name: 'Not secure' }).click()
+    await page.getByText('Not secure: there is no DS record').waitFor()
+    t.true(page.url().endsWith(`/domains/${open}/dnssec`))
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('the domains are there before their states, and without them', async (t) => {
+    const { api, secret } = await service().account()
+    const name = await newDomain(api)
+    await storeCheck(service(), name, 'secure')
+    const { page } = await openConsole(browser(), service().url, { path: 'account', secret })
+    let answer = (): void => undefined
+    const held = new Promise<void>((resolve) => (answer = resolve))
+    await page.route('**/delegations/*', async (route) => {
+      await held
+      await route.fulfill({ status: 500, json: { detail: 'Internal server error.' } })
+    })
+    await page.getByRole('link', { name: 'Domains', exact: true }).click()
+    await page.getByRole('link', { name }).waitFor()
+    answer()
+    await page.getByRole('alert').getByText('Internal server error.').waitFor()
+    t.is(await page.getByRole('link', { name }).count(), 1)
+    await page.unroute('**/delegations/*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Secure', { exact: true }).waitFor()
+    t.is(await page.getByRole('alert').count(), 0)
     await page.context().close()
   })
 
