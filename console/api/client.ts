@@ -18,7 +18,7 @@ export class Refused extends Error {
   }
 }
 
-/** Why requests wait, and until when (milliseconds since the epoch); undefined if none does. */
+/** Why the request that waits longest does, and until when (milliseconds since the epoch); undefined if none waits. */
 export const waiting = new Shared<{ reason: string; until: number } | undefined>(undefined)
 
 /** The service's API is beside the console, whatever path a proxy puts before both. */
@@ -70,9 +70,10 @@ async function askPatiently(request: Request): Promise<Response> {
     // A limit per day or of failed log-ins is not waited out, but shown.
     if (seconds > 120) return response
     const reason = isThrottled ? 'Too many requests.' : 'The service cannot answer at the moment.'
-    waiting.value = { reason, until: Date.now() + seconds * 1000 }
+    const own = { reason, until: Date.now() + seconds * 1000 }
+    if (!(waiting.value && waiting.value.until > own.until)) waiting.value = own
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
-    waiting.value = undefined
+    if (waiting.value === own) waiting.value = undefined
   }
 }
 

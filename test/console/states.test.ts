@@ -1,12 +1,12 @@
 import type { ExecutionContext } from 'ava'
-import type { Browser, Request, Route } from 'playwright-core'
+import type { Browser, Page, Request, Route } from 'playwright-core'
 import { check, openConsole, type Tab } from '../support/console/console.ts'
 import { answering, heal, isRead, newSite, press, type Site } from '../support/console/states.ts'
 import { withBrowser } from '../support/browser.ts'
 import { newZone } from '../support/clients/api.ts'
 import * as people from '../support/clients/people.ts'
 import { addFactor, addPolicies, addToken } from '../support/clients/tokens.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 
@@ -80,6 +80,11 @@ async function openHolding(tab: Tab, path: string, held: string): Promise<() => 
     await route.continue()
     await page.unroute(held)
   }
+}
+
+/** The seconds that the countdown shows. */
+async function secondsShown(page: Page): Promise<number> {
+  return Number(/(\d+) s\./.exec(await page.locator('.waiting').innerText({ timeout: 5000 }))![1])
 }
 
 /** Checks that a page waits and says so, and shows what it asked for once it is served again. */
@@ -189,6 +194,45 @@ function declare(test: Declare, browser: () => Browser): void {
     }
     await page.context().close()
   })
+
+  for (const [one, other] of [
+    [120, 30],
+    [30, 120],
+  ] as const) {
+    test(`while requests wait ${one} and ${other} seconds, the longer wait is shown to its end`, async (t) => {
+      const site = await newSite()
+      const tab = await openConsole(browser(), service().url, { secret: site.secret })
+      const { page } = tab
+      await page.clock.install()
+      const token = `**/api/v1/auth/tokens/${site.tokenId}/`
+      const policies = `${token}policies/rrsets/`
+      const throttled = (seconds: number) => ({ status: 429, headers: { 'retry-after': String(seconds) } })
+      const isFirst = new Set([token, policies])
+      for (const [url, seconds] of [
+        [token, one],
+        [policies, other],
+      ] as const) {
+        await page.route(url, async (route) => {
+          if (!isFirst.delete(url)) return route.continue()
+          if (url === policies) await page.locator('.waiting').waitFor()
+          return route.fulfill(throttled(seconds))
+        })
+      }
+      const answered = page.waitForResponse(policies)
+      await open(tab, `tokens/${site.tokenId}`)
+      await answered
+      await eventuallyIs(() => secondsShown(page).then((seconds) => seconds > 30), true)
+      const again = page.waitForResponse(one < other ? token : policies)
+      await page.clock.fastForward(31_000)
+      await again
+      t.true((await secondsShown(page)) > 30)
+      await page.clock.fastForward(90_000)
+      await page.getByText('May write everything').waitFor()
+      await page.locator('.waiting').waitFor({ state: 'detached' })
+      t.deepEqual(tab.found, [])
+      await page.context().close()
+    })
+  }
 
   test('a session that has ended leads from every page to sign-in, and back', async (t) => {
     const site = await newSite(service())
