@@ -10,8 +10,17 @@ export const location = new Shared(read())
 function read(): { path: string; query: URLSearchParams } {
   const { pathname, search } = window.location
   return {
-    path: decodeURI(pathname.slice(BASE.pathname.length)).replace(/\/$/, ''),
+    path: decoded(pathname.slice(BASE.pathname.length)).replace(/\/$/, ''),
     query: new URLSearchParams(search),
+  }
+}
+
+/** A path as people read it. A malformed one is that of no page. */
+function decoded(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    return '%'
   }
 }
 

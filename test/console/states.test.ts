@@ -334,6 +334,14 @@ function declare(test: Declare, browser: () => Browser): void {
     await open(tab, 'nowhere')
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
     await check(t, tab, 'no-page')
+    // Where a link within the console leads; the service itself answers such a path with 404.
+    for (const path of ['%', 'domains/%ff']) {
+      await open(tab, 'account')
+      await page.getByRole('heading', { name: 'Account', exact: true }).waitFor()
+      await page.evaluate(`history.pushState(null, '', '${path}'), dispatchEvent(new PopStateEvent('popstate'))`)
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    }
+    t.deepEqual(tab.found, [])
     await page.context().close()
   })
 }
