@@ -5,7 +5,7 @@ import type { Action } from '../../service/accounts/confirmations.ts'
 import { activate } from '../../service/accounts/sign-up.ts'
 import * as totp from '../../service/accounts/totp.ts'
 import { answer } from '../kit/answer.ts'
-import { apiUrl, clientAddress, parsedUrl } from '../kit/caller.ts'
+import { apiUrl, baseUrl, clientAddress, parsedUrl } from '../kit/caller.ts'
 import { guard, withEffect, type Context } from '../kit/context.ts'
 import { isForm } from '../middleware/body.ts'
 import { errors } from '../middleware/errors.ts'
@@ -69,7 +69,9 @@ export const answerFormWithPage = withEffect({ pages: true }, async function ans
   const body = JSON.parse(ctx.body as string) as unknown
   const { action, site } = linkOf(ctx)
   if (ctx.status < 300) {
-    answerPage(ctx, 'Done', site, outcome(body as Outcome))
+    // Nobody can sign in to an account that is gone.
+    const hasConsole = ctx.state.system.config.console && action !== 'delete-account'
+    answerPage(ctx, 'Done', site, outcome(body as Outcome, hasConsole ? baseUrl(ctx) : undefined))
     return
   }
   // The page does not mention problems with a captcha: it lets the browser solve a new one.

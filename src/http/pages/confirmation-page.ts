@@ -119,10 +119,11 @@ export function alert(texts: string[]): Html {
   return html`<div class="alert" role="alert">${texts.map((text) => html`<p>${text}</p>`)}</div>`
 }
 
-/** Shows the content of the same response as JSON. */
-export function outcome({ detail, domain, token, secret, uri }: Outcome): Html {
+/** Shows the content of the same response as JSON. @param root the address of the service, if it has a console */
+export function outcome({ detail, domain, token, secret, uri }: Outcome, root: string | undefined): Html {
   return html`${detail && html`<p role="status">${detail}</p>`} ${domain && delegation(domain)}
-  ${token && domainToken(token)} ${secret && factor(secret, uri!)}`
+  ${token && domainToken(token)} ${secret && factor(secret, uri!)}
+  ${root && html`<p><a href="${root}/console/">Go to the console</a></p>`}`
 }
 
 /** The members of the JSON that the page shows. */

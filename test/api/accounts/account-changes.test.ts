@@ -1,7 +1,7 @@
 import { query } from '../../../src/store/database.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer } from '../../support/clients/client.ts'
-import { useService } from '../../support/harness.ts'
+import { useService, withService } from '../../support/harness.ts'
 import { allLettersTo, letterTo } from '../../support/clients/mails.ts'
 import * as people from '../../support/clients/people.ts'
 import { canLogIn, freshEmail, PASSWORD, person, said } from '../../support/clients/people.ts'
@@ -129,12 +129,34 @@ for (const [what, body, isForm, remain] of [
   })
 }
 
-function submit(path: string, values: Record<string, unknown>, headers: Record<string, string> = {}): Promise<Answer> {
-  return service().anonymous.post(path, undefined, {
+function submit(
+  path: string,
+  values: Record<string, unknown>,
+  headers: Record<string, string> = {},
+  { anonymous } = service(),
+): Promise<Answer> {
+  return anonymous.post(path, undefined, {
     headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
     body: new URLSearchParams(values as Record<string, string>).toString(),
   })
 }
+
+test('after a success, the page leads to the console, if there is one and somebody can sign in', async (t) => {
+  const LINK = '/console/">Go to the console</a>'
+  const someone = await person(service())
+  const { path } = await people.emailChangeLink(service(), someone, freshEmail())
+  t.false((await service().anonymous.get(path)).text.includes(LINK))
+  t.true((await submit(path, {})).text.includes(`<a href="${service().url}${LINK}`))
+  t.false((await submit(path, {})).text.includes(LINK))
+  const gone = await people.deletionLink(service(), await person(service()))
+  const page = await submit(gone.path, {})
+  t.true(page.text.includes('All your data has been deleted.') && !page.text.includes(LINK))
+  await withService({ CONSOLE: 'off' }, async (other) => {
+    const change = await people.emailChangeLink(other, await person(other), freshEmail())
+    const done = await submit(change.path, {}, {}, other)
+    t.true(done.text.includes('Success!') && !done.text.includes(LINK))
+  })
+})
 
 test('a form has at most 20 inputs; beyond, it is refused and the link stays valid', async (t) => {
   const { path } = await people.resetLink(service(), await person(service()))
