@@ -1,8 +1,14 @@
 import type { components } from '../../build/api-types.d.ts'
-import { api, askAll, askPage, type Slice } from './client.ts'
+import { api, askAll, askPage, askWhole, type Slice } from './client.ts'
 
 export type Domain = components['schemas']['Domain']
 export type DeletedDomain = components['schemas']['DeletedDomain']
+
+/** Reads the domain's ETag, and the least TTL of its RRsets. */
+export async function readDomain(name: string): Promise<{ tag: string; minimumTtl: number }> {
+  const { data, response } = await askWhole(api.GET('/api/v1/domains/{name}/', { params: { path: { name } } }))
+  return { tag: response.headers.get('ETag')!, minimumTtl: data.minimum_ttl }
+}
 
 /** All domains of the account, page by page. @param onPage called with those so far @throws Refused */
 export async function allDomains(onPage: (domains: Domain[]) => void): Promise<Domain[]> {

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, ask, askWhole, versionOf } from '../api/client.ts'
+import { api, ask, askWhole, versionOf, type Refused } from '../api/client.ts'
+import { readDomain } from '../api/domains.ts'
+import { useKept } from '../kept.ts'
 import { Applied } from '../parts/applied.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
@@ -9,10 +11,13 @@ import { ZonefileInput } from '../parts/zonefile-input.tsx'
 /** The whole zone as text: shown, edited, replaced by a file, downloaded. */
 export function ZonefilePage({ name }: { name: string }) {
   const [version, setVersion] = useState<number>()
-  const asked = useAsked(
-    () => ask(api.GET('/api/v1/domains/{name}/zonefile/', { params: { path: { name } }, parseAs: 'text' })),
-    [name, version],
-  )
+  const [edited, setEdited] = useKept<Edited>(`zoneplane zone file of ${name}`)
+  const asked = useAsked(async () => {
+    // What changes between the two has another tag, so that no write builds on it.
+    const { tag } = await readDomain(name)
+    const params = { path: { name } }
+    return { tag, text: await ask(api.GET('/api/v1/domains/{name}/zonefile/', { params, parseAs: 'text' })) }
+  }, [name, version])
   return (
     <>
       <DomainHeader name={name} />
@@ -20,52 +25,102 @@ export function ZonefilePage({ name }: { name: string }) {
         Edit the zone file, or drop one here. RRsets that it lacks are deleted; without NS at the apex, those there
         stay. SOA and DNSSEC records are the service’s.
       </p>
-      <Loaded asked={asked}>{(text) => <Editor key={text} name={name} text={text} onApplied={setVersion} />}</Loaded>
+      <Loaded asked={asked}>
+        {({ tag, text }) => (
+          <Editor
+            key={tag}
+            name={name}
+            tag={tag}
+            present={text}
+            edited={edited}
+            onEdit={setEdited}
+            onStale={asked.reload}
+            onApplied={setVersion}
+          />
+        )}
+      </Loaded>
       {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} />}
     </>
   )
 }
 
-function Editor(props: { name: string; text: string; onApplied: (version: number | undefined) => void }) {
-  const { name, onApplied } = props
-  const [text, setText] = useState(props.text)
+/** A text that somebody has edited, and the ETag of the domain when that began. */
+interface Edited {
+  text: string
+  tag: string
+}
+
+interface EditorProps {
+  name: string
+  /** The domain's ETag, and its zone file. */
+  tag: string
+  present: string
+  edited: Edited | undefined
+  onEdit: (edited: Edited | undefined) => void
+  /** Called when somebody has changed the domain meanwhile. */
+  onStale: () => void
+  onApplied: (version: number | undefined) => void
+}
+
+function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: EditorProps) {
   const [isReviewed, setReviewed] = useState(false)
-  const put = (trial: 'true' | 'false') =>
-    api.PUT('/api/v1/domains/{name}/zonefile/', {
-      params: { path: { name }, query: { dry_run: trial } },
-      headers: { 'Content-Type': 'text/dns' },
-      body: text,
-      bodySerializer: (body) => body,
-    })
+  const text = edited?.text ?? present
+  const discard = () => {
+    onEdit(undefined)
+  }
+  const put = async (trial: 'true' | 'false') => {
+    try {
+      return await askWhole(
+        api.PUT('/api/v1/domains/{name}/zonefile/', {
+          params: { path: { name }, query: { dry_run: trial }, header: { 'If-Match': tag } },
+          headers: { 'Content-Type': 'text/dns' },
+          body: text,
+          bodySerializer: (body) => body,
+        }),
+      )
+    } catch (reason) {
+      if ((reason as Refused).status === 412) onStale()
+      throw reason
+    }
+  }
   return (
     <>
-      <ZonefileInput label="Zone file" rows={24} text={text} onText={setText} />
+      {edited !== undefined && edited.tag !== tag && (
+        <p class="alert" role="alert">
+          {name} has changed meanwhile. Your text is kept: the review shows what it would undo.
+        </p>
+      )}
+      <ZonefileInput
+        label="Zone file"
+        rows={24}
+        text={text}
+        onText={(typed) => {
+          onEdit(typed === present ? undefined : { text: typed, tag: edited?.tag ?? tag })
+        }}
+      />
       <p class="buttons">
         <button
           class="main"
-          disabled={text === props.text}
+          disabled={edited === undefined}
           onClick={() => {
             setReviewed(true)
           }}
         >
           Review
         </button>
-        <button
-          disabled={text === props.text}
-          onClick={() => {
-            setText(props.text)
-          }}
-        >
+        <button disabled={edited === undefined} onClick={discard}>
           Discard
         </button>
-        <Download name={`${name}.zone`} text={props.text} />
+        <Download name={`${name}.zone`} text={present} />
       </p>
       {isReviewed && (
         <Review
           title={`Changes to ${name}`}
-          preview={async () => (await ask(put('true'))).changes}
+          preview={async () => (await put('true')).data.changes}
           apply={async () => {
-            onApplied(versionOf((await askWhole(put('false'))).response))
+            const { response } = await put('false')
+            discard()
+            onApplied(versionOf(response))
           }}
           onClose={() => {
             setReviewed(false)

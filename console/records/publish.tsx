@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { api, API, ask, askWhole, Refused, versionOf } from '../api/client.ts'
+import { readDomain } from '../api/domains.ts'
 import { lossesBy } from '../model/advice.ts'
 import { curlCommand } from '../model/curl.ts'
 import { bulkBody, type Edits, type Item, type RRsets } from '../model/draft.ts'
@@ -7,7 +8,6 @@ import { problemsByPlace, textsIn } from '../model/problems.ts'
 import { counted, keyOf, type Change } from '../model/rrset.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Review } from '../parts/review.tsx'
-import { readDomain } from './zone.ts'
 
 /** How many forbidden edits are searched for. */
 const MOST_FORBIDDEN = 10

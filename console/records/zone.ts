@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { api, askWhole, type Refused } from '../api/client.ts'
+import type { Refused } from '../api/client.ts'
+import { readDomain } from '../api/domains.ts'
 import { allRRsets } from '../api/rrsets.ts'
 import { byPlace, type Edits, type RRsets } from '../model/draft.ts'
 import type { RRset } from '../model/rrset.ts'
@@ -50,12 +51,6 @@ export function useZone(name: string): Zone {
       reload()
     },
   }
-}
-
-/** Reads the domain's ETag, and the least TTL of its RRsets. */
-export async function readDomain(name: string): Promise<{ tag: string; minimumTtl: number }> {
-  const { data, response } = await askWhole(api.GET('/api/v1/domains/{name}/', { params: { path: { name } } }))
-  return { tag: response.headers.get('ETag')!, minimumTtl: data.minimum_ttl }
 }
 
 /** Reads the tag first: what changes while the pages come has another one, so that no write builds on it. */

@@ -1,0 +1,98 @@
+import type { Browser, Page } from 'playwright-core'
+import { check, openConsole, signIn } from '../support/console/console.ts'
+import { withBrowser } from '../support/browser.ts'
+import { newRRset, newZone, rrset } from '../support/clients/api.ts'
+import { addToken } from '../support/clients/tokens.ts'
+import { eventuallyIs } from '../support/eventually.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+// A zone file that somebody edits: it is not lost, and it undoes nothing unseen.
+
+const service = useService()
+
+withBrowser(declare)
+
+const EDITED = 'www 300 IN A 192.0.2.3\n'
+
+const textOf = (page: Page) => page.getByLabel('Zone file', { exact: true })
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('an edited zone file outlives the session and a reload, until somebody signs out', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const path = `domains/${zone.domain}/zonefile`
+    const { page, found } = await openConsole(browser(), service().url, { path, secret: zone.account.secret })
+    await textOf(page).waitFor()
+    await textOf(page).fill(EDITED)
+    await zone.account.api.delete(`/auth/tokens/${zone.account.tokenId}/`)
+    await page.reload()
+    await page.getByText('Your session has ended.').waitFor()
+    const { secret } = await addToken(service(), zone.account.id)
+    await signIn(page, secret)
+    await textOf(page).waitFor()
+    t.is(await textOf(page).inputValue(), EDITED)
+    await page.reload()
+    await textOf(page).waitFor()
+    t.is(await textOf(page).inputValue(), EDITED)
+    t.is(await page.getByRole('alert').count(), 0)
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await signIn(page, secret)
+    await page.goto(`${service().url}/console/${path}`)
+    await textOf(page).waitFor()
+    t.regex(await textOf(page).inputValue(), /^www\..*\t192\.0\.2\.1$/m)
+    t.true(await page.getByRole('button', { name: 'Review' }).isDisabled())
+    t.deepEqual(found, [])
+    await page.context().close()
+  })
+
+  test('a zone file that is too large for the browser to keep can be edited, and no former text comes back', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const path = `domains/${zone.domain}/zonefile`
+    const { page, found } = await openConsole(browser(), service().url, { path, secret: zone.account.secret })
+    await textOf(page).fill(EDITED)
+    const large = `; ${'x'.repeat(97)}\n`.repeat(60_000)
+    const file = { name: 'zone.txt', mimeType: 'text/plain', buffer: Buffer.from(large) }
+    await page.getByLabel('or from a file').setInputFiles(file)
+    await eventuallyIs(() => page.evaluate(`document.querySelector('textarea').value.length`), large.length)
+    await page.reload()
+    await textOf(page).waitFor()
+    t.true((await textOf(page).inputValue()).startsWith(`; Zonefile for ${zone.domain} `))
+    t.deepEqual(found, [])
+    await page.context().close()
+  })
+
+  test('after the changes of somebody else, the text is kept, and the review shows what it would undo', async (t) => {
+    const { domain, api, account } = await newZone(service(), rrset())
+    const tab = await openConsole(browser(), service().url, {
+      path: `domains/${domain}/zonefile`,
+      secret: account.secret,
+    })
+    const { page, found } = tab
+    const review = page.getByRole('button', { name: 'Review' })
+    await textOf(page).fill(EDITED)
+    await newRRset(api, domain, { subname: 'theirs' })
+    await review.click()
+    await page.getByRole('alert').getByText(`${domain} has changed meanwhile. Your text is kept`).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    t.is(await textOf(page).inputValue(), EDITED)
+    await check(t, tab, 'zonefile-overtaken')
+    await review.click()
+    await page.getByText('Changes 1 RRset, removes 1.').waitFor()
+    // What comes after the review is not undone by what it shows.
+    await newRRset(api, domain, { subname: 'later' })
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    t.is((await api.get(`/domains/${domain}/rrsets/later/A/`)).status, 200)
+    t.is(await textOf(page).inputValue(), EDITED)
+    await review.click()
+    await page.getByText('Changes 1 RRset, removes 2.').waitFor()
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText(/^Applied as version/).waitFor()
+    t.is((await api.get(`/domains/${domain}/rrsets/later/A/`)).status, 404)
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    t.is(await page.getByRole('alert').count(), 0)
+    t.true(await page.getByRole('button', { name: 'Discard' }).isDisabled())
+    t.deepEqual(found, [])
+    await page.context().close()
+  })
+}
