@@ -4,6 +4,7 @@ const KEYS = [
   ['↑ ↓', 'go to another row'],
   ['e', 'edit the row'],
   ['Delete', 'stage its deletion'],
+  ['Shift+Space', 'on a checkbox: select the rows between, too'],
   ['Ctrl+Enter', 'review'],
   ['Esc', 'leave'],
 ] as const

@@ -12,7 +12,8 @@ interface RowProps {
   isSelected: boolean
   problems: string[]
   collision: Collision | undefined
-  onSelect: (isSelected: boolean) => void
+  /** @param isRange whether the rows between are meant, too */
+  onSelect: (isSelected: boolean, isRange: boolean) => void
   onEdit: () => void
   /** Drops the staged edit. */
   onDrop: () => void
@@ -42,8 +43,12 @@ export function RecordRow({ row, isActive, isSelected, problems, collision, ...o
             aria-label={`Select ${title}`}
             tabIndex={tabIndex}
             checked={isSelected}
-            onChange={(event) => {
-              on.onSelect(event.currentTarget.checked)
+            // Shift would select texts.
+            onMouseDown={(event) => {
+              if (event.shiftKey) event.preventDefault()
+            }}
+            onClick={(event) => {
+              on.onSelect(event.currentTarget.checked, event.shiftKey)
             }}
           />
         </span>

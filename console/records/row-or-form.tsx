@@ -24,8 +24,8 @@ export function RowOrForm({ domain, row, records, onStage }: RowOrFormProps) {
         isSelected={records.selected.includes(row)}
         problems={records.problems.get(key) ?? []}
         collision={records.collisions.get(key)}
-        onSelect={(isSelected) => {
-          records.select(key, isSelected)
+        onSelect={(isSelected, isRange) => {
+          records.select(key, isSelected, isRange)
         }}
         onEdit={() => {
           records.setOpened(key, true)

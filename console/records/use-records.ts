@@ -20,6 +20,7 @@ export function useRecords(domain: string) {
   const [filter, setFilter] = useState(location.value.query.get('filter') ?? '')
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [latest, setLatest] = useState<string>()
   const [active, setActive] = useState<string | undefined>(undefined)
   const [focusing, setFocusing] = useState<{ key: string }>()
 
@@ -91,11 +92,19 @@ export function useRecords(domain: string) {
     setOpened,
     selected: visible.filter(({ key }) => selected.has(key)),
     setSelected,
-    select: (key: string, isSelected: boolean) => {
+    /** Selects a row, or not; as range, with all from the row for which that was done before. */
+    select: (key: string, isSelected: boolean, isRange: boolean) => {
+      const keys = visible.map((row) => row.key)
+      const to = keys.indexOf(key)
+      const from = isRange && latest !== undefined ? keys.indexOf(latest) : -1
+      const range = from < 0 ? [key] : keys.slice(Math.min(from, to), Math.max(from, to) + 1)
       const next = new Set(selected)
-      if (isSelected) next.add(key)
-      else next.delete(key)
+      for (const each of range) {
+        if (isSelected) next.add(each)
+        else next.delete(each)
+      }
       setSelected(next)
+      setLatest(key)
     },
     active: active !== undefined && byKey.has(active) ? active : visible[0]?.key,
     setActive,

@@ -131,6 +131,27 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await page.evaluate('navigator.clipboard.readText()'), `${line}1\n${line}2\n`)
   })
 
+  test('with Shift, a click or Space on a checkbox selects or unselects the rows between, too', async (t) => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const zone = await newZone(service())
+    for (const subname of names) await newRRset(zone.api, zone.domain, { subname })
+    const { page } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const box = (name: string) => page.getByRole('checkbox', { name: `Select ${name} A` })
+    const selected = () => page.locator('.record-row:has(input:checked) [data-open]').allInnerTexts()
+    await box('d').click({ modifiers: ['Shift'] })
+    t.deepEqual(await selected(), ['d'])
+    await box('b').click({ modifiers: ['Shift'] })
+    await page.getByText('3 rows selected').waitFor()
+    t.deepEqual(await selected(), ['b', 'c', 'd'])
+    t.is(await page.evaluate('String(getSelection())'), '')
+    // The range begins at the latest row, whichever it was.
+    await box('e').click()
+    await box('c').click()
+    await box('d').focus()
+    await press(page, 'Shift+Space')
+    t.deepEqual(await selected(), ['b', 'e'])
+  })
+
   test('keys of one character can be switched off', async (t) => {
     const zone = await newZone(service())
     const { page } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
