@@ -3,9 +3,24 @@ import { subnameProblems } from '../../src/dns/names.ts'
 /** What a typed name is: a subname, or wrong, or one of several names, all absolute. */
 export type Owner = { subname: string } | { problems: string[] } | { answers: [inside: string, below: string] }
 
-/** Reads a name that is relative to the domain, or absolute; `@` is the domain itself. Case does not matter. */
+/** A typed name without blanks around it, in lower case, and its labels in Unicode in Punycode, as the service has them (contract §7.5). */
+export function asciiName(typed: string): string {
+  return typed
+    .trim()
+    .toLowerCase()
+    .replace(/[-\w]*[^\0-\x7f][-\w\x80-\uffff]*/g, (label) => {
+      try {
+        // Browsers would read a last label of digits as an IPv4 address, and write `*` as `%2A`.
+        return new URL(`http://${label}.a`).hostname.slice(0, -2)
+      } catch {
+        return label
+      }
+    })
+}
+
+/** Reads a name that is relative to the domain, or absolute; `@` is the domain itself. Case does not matter, and labels may be in Unicode. */
 export function ownerOf(typed: string, domain: string): Owner {
-  const name = typed.trim().toLowerCase()
+  const name = asciiName(typed)
   if (name === '') return { problems: [`Type @ for ${domain} itself.`] }
   if (name === '@' || name === `${domain}.`) return { subname: '' }
   if (name === domain || name.endsWith(`.${domain}`)) return { answers: [`${name}.`, `${name}.${domain}.`] }

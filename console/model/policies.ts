@@ -1,3 +1,5 @@
+import { asciiName } from './owner.ts'
+
 /** Which RRsets a token may write: a policy of the API (contract §6.1). Null means any. */
 export interface Scope {
   domain: string | null
@@ -39,7 +41,7 @@ export function subnameOf(name: string, domain: string): string {
   return name === domain ? '' : name.slice(0, -domain.length - 1)
 }
 
-/** A name as the API has it, from one that somebody typed: in lower case, without blanks and the final dot. */
+/** A name as the API has it, from one that somebody typed: without the final dot, and as `asciiName` has it. */
 export function typedName(text: string): string {
-  return text.trim().toLowerCase().replace(/\.$/, '')
+  return asciiName(text).replace(/\.$/, '')
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { allDomains, allStates, deletedDomains, type Domain } from '../api/domains.ts'
 import { api, ask } from '../api/client.ts'
 import { STATES } from '../model/dnssec.ts'
+import { asciiName } from '../model/owner.ts'
 import { useAction } from '../parts/form.tsx'
 import { Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
@@ -53,7 +54,7 @@ function DomainTable(props: { domains: Domain[]; states: Map<string, string> | u
       </p>
     )
   }
-  const wanted = search.trim().toLowerCase()
+  const wanted = asciiName(search)
   const found = domains
     .map(({ name, touched }) => ({ name, touched, ...shortState(states?.get(name)) }))
     .filter(({ name, state, words }) => name.includes(wanted) || [state, words.toLowerCase()].includes(wanted))

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
+import { typedName } from '../model/policies.ts'
 import { previewOf } from '../model/zonefile.ts'
 import { navigate } from '../router.ts'
 import { Difference } from '../parts/difference.tsx'
@@ -12,7 +13,7 @@ export function NewDomainPage() {
   const [typed, setTyped] = useState('')
   const [zonefile, setZonefile] = useState('')
   const action = useAction()
-  const name = typed.trim().replace(/\.$/, '').toLowerCase()
+  const name = typedName(typed)
   const create = async () => {
     const body = { name, ...(zonefile.trim() !== '' && { zonefile }) }
     const domain = await ask(api.POST('/api/v1/domains/', { body }))
@@ -26,7 +27,7 @@ export function NewDomainPage() {
         <Form action={action} fields={['name', 'zonefile']} submit="Add the domain" onSubmit={create}>
           <Field
             label="Name"
-            hint="Such as example.org"
+            hint={name.includes('xn--') ? <span class="mono">{name}</span> : 'Such as example.org'}
             required
             value={typed}
             onText={setTyped}

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { previewOf } from '../../console/model/zonefile.ts'
 import { check, openConsole } from '../support/console/console.ts'
+import { apply, stageNew } from '../support/console/records.ts'
 import { withBrowser } from '../support/browser.ts'
 import { newDomain, newRRset, rrset } from '../support/clients/api.ts'
 import { useService } from '../support/harness.ts'
@@ -89,6 +90,27 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('link', { name: 'Not secure' }).click()
     await page.getByText('Not secure: there is no DS record').waitFor()
     t.true(page.url().endsWith(`/domains/${open}/dnssec`))
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('a domain and a record with a name in Unicode are made under its Punycode, which the pages show', async (t) => {
+    const { api, secret } = await service().account()
+    const tab = await openConsole(browser(), service().url, { path: 'new-domain', secret })
+    const { page } = tab
+    await page.getByLabel('Name', { exact: true }).fill('Bücher.test')
+    await page.getByText('xn--bcher-kva.test', { exact: true }).waitFor()
+    await check(t, tab, 'new-domain-unicode')
+    await page.getByRole('button', { name: 'Add the domain' }).click()
+    await page.getByRole('heading', { name: 'xn--bcher-kva.test' }).waitFor()
+    await page.getByText('Only the nameservers so far.').waitFor()
+    await stageNew(page, '*.ö', 'A', '192.0.2.1')
+    await page.getByRole('button', { name: 'Edit *.xn--nda A' }).waitFor()
+    await apply(page)
+    t.is((await api.get('/domains/xn--bcher-kva.test/rrsets/*.xn--nda/A/')).status, 200)
+    await page.getByRole('link', { name: 'Domains' }).click()
+    await page.getByLabel('Search domains').fill('Bücher')
+    await page.getByRole('link', { name: 'xn--bcher-kva.test' }).waitFor()
     t.deepEqual(tab.found, [])
     await page.context().close()
   })
