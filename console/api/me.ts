@@ -1,4 +1,5 @@
 import type { components } from '../../build/api-types.d.ts'
+import { mayWriteIn } from '../model/may-write.ts'
 import { onChange, Shared } from '../shared.ts'
 import { api, ask } from './client.ts'
 import { hasExpired, session } from './session.ts'
@@ -33,6 +34,11 @@ export async function begin(secret: string): Promise<void> {
 /** Whether the session began with a password. Signing out deletes its token; that of an API token is only forgotten. */
 export function isLogin(): boolean {
   return me.value !== undefined && me.value.token.mfa !== null
+}
+
+/** Whether the token may write anything in a domain, as far as its policies say. */
+export function mayChange(domain: string): boolean {
+  return mayWriteIn(me.value!.policies, domain)
 }
 
 /** Whether the token may read and change the account (contract §3.2). */

@@ -28,6 +28,14 @@ export function mayWrite<P extends Policy>(policies: P[], target: Target): Verdi
   return { may: policy?.perm_write ?? policies.length === 0, policy }
 }
 
+/** Whether a token may write anything in a domain. */
+export function mayWriteIn(policies: Policy[], domain: string): boolean {
+  // A policy decides somewhere only if it decides where no more specific one can: at a name and a type that none mentions.
+  const may = ({ subname, type }: Pick<Policy, 'subname' | 'type'>) =>
+    mayWrite(policies, { domain, subname: subname ?? '?', type: type ?? '?' }).may
+  return policies.length === 0 || policies.some(may)
+}
+
 function weightOf({ domain, subname, type }: Policy): number {
   return (domain === null ? 0 : 4) + (subname === null ? 0 : 2) + (type === null ? 0 : 1)
 }

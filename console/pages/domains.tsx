@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { allDomains, allStates, deletedDomains, type Domain } from '../api/domains.ts'
 import { api, ask } from '../api/client.ts'
+import { me } from '../api/me.ts'
 import { STATES } from '../model/dnssec.ts'
 import { asciiName } from '../model/owner.ts'
 import { useAction } from '../parts/form.tsx'
@@ -14,6 +15,7 @@ export function DomainsPage() {
   const [search, setSearch] = useState('')
   const asked = useAsked(() => allDomains(setSoFar), [])
   const states = useAsked(allStates, [])
+  const mayCreate = me.value!.token.perm_create_domain
   return (
     <>
       <h1 tabIndex={-1}>Domains</h1>
@@ -27,7 +29,7 @@ export function DomainsPage() {
             setSearch(event.currentTarget.value)
           }}
         />
-        <a class="button main" href="new-domain">
+        <a class="button main" href="new-domain" hidden={!mayCreate}>
           Add a domain
         </a>
       </div>
@@ -35,22 +37,30 @@ export function DomainsPage() {
         {(domains) => (
           <>
             {states.problem && <Failure problem={states.problem} again={states.reload} />}
-            <DomainTable domains={domains} states={states.value} search={search} />
+            <DomainTable domains={domains} states={states.value} search={search} mayCreate={mayCreate} />
           </>
         )}
       </Loaded>
-      <Deleted />
+      {mayCreate && <Deleted />}
     </>
   )
 }
 
 /** @param states by name; they can come later */
-function DomainTable(props: { domains: Domain[]; states: Map<string, string> | undefined; search: string }) {
-  const { domains, states, search } = props
+function DomainTable(props: {
+  domains: Domain[]
+  states: Map<string, string> | undefined
+  search: string
+  mayCreate: boolean
+}) {
+  const { domains, states, search, mayCreate } = props
   if (domains.length === 0) {
     return (
       <p>
-        No domains yet. <a href="new-domain">Add one</a>, or import a zone file.
+        No domains yet.{' '}
+        <span hidden={!mayCreate}>
+          <a href="new-domain">Add one</a>, or import a zone file.
+        </span>
       </p>
     )
   }

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { mayChange } from '../api/me.ts'
 import { counted, keyOf } from '../model/rrset.ts'
 import type { Row } from '../model/rows.ts'
 import { usualTtl } from '../model/ttl.ts'
@@ -22,6 +23,7 @@ const PAGE = 10
 export function RecordsPage({ name }: { name: string }) {
   const records = useRecords(name)
   const { zone, edits, collisions, problems, visible, rows } = records
+  const mayEdit = mayChange(name)
   const [isAdding, setAdding] = useState(false)
   const [isChoosing, setChoosing] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
@@ -52,7 +54,7 @@ export function RecordsPage({ name }: { name: string }) {
     if (event.key === 'Enter' && event.ctrlKey) review()
     else if (isTyping || !hasKeys || event.ctrlKey || event.metaKey || event.altKey) return false
     else if (event.key === '/') search.current!.focus()
-    else if (event.key === 'n') setAdding(true)
+    else if (event.key === 'n' && mayEdit) setAdding(true)
     else return false
     return true
   })
@@ -68,7 +70,7 @@ export function RecordsPage({ name }: { name: string }) {
     const to = moves[event.key]
     if (to !== undefined) records.focusRow(visible[Math.min(last, Math.max(0, to))]?.key)
     else if (event.key === 'e' && hasKeys && row !== undefined) records.setOpened(row.key, true)
-    else if (event.key === 'Delete' && row !== undefined) remove([row])
+    else if (event.key === 'Delete' && row !== undefined && mayEdit) remove([row])
     else return
     event.preventDefault()
   }
@@ -103,6 +105,7 @@ export function RecordsPage({ name }: { name: string }) {
         </span>
         <button
           class="main"
+          hidden={!mayEdit}
           onClick={() => {
             setAdding(true)
           }}
@@ -110,6 +113,7 @@ export function RecordsPage({ name }: { name: string }) {
           Add a record
         </button>
         <button
+          hidden={!mayEdit}
           onClick={() => {
             setChoosing(true)
           }}
@@ -157,7 +161,7 @@ export function RecordsPage({ name }: { name: string }) {
           }}
         />
       )}
-      {zone.isWhole && rows.every(({ subname, type }) => subname === '' && type === 'NS') && (
+      {mayEdit && zone.isWhole && rows.every(({ subname, type }) => subname === '' && type === 'NS') && (
         <p>
           {rows.length === 0 ? 'No records.' : 'Only the nameservers so far.'} Add a record, or{' '}
           <a href={`domains/${name}/zonefile`}>import a zone file</a>.
@@ -194,6 +198,7 @@ export function RecordsPage({ name }: { name: string }) {
             domain={name}
             rows={records.selected}
             minimumTtl={zone.minimumTtl}
+            mayEdit={mayEdit}
             onTtl={(ttl) => {
               const there = records.selected.filter(({ edit }) => edit?.after !== null)
               records.change(there, ({ state }) => ({ ...state, ttl }))

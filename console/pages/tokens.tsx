@@ -1,3 +1,4 @@
+import { me } from '../api/me.ts'
 import { listTokens, type Token } from '../api/tokens.ts'
 import { useAsked } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
@@ -10,7 +11,7 @@ export function TokensPage() {
     <>
       <h1 tabIndex={-1}>Tokens</h1>
       <p>Programs use the API with tokens. Give each program a token of its own, which may do only what it needs.</p>
-      <div class="tools">
+      <div class="tools" hidden={!me.value!.token.perm_manage_tokens}>
         <a class="button main" href="tokens/new">
           Create a token
         </a>

@@ -1,3 +1,4 @@
+import { mayChange, me } from '../api/me.ts'
 import { location } from '../router.ts'
 
 const TABS = [
@@ -9,7 +10,7 @@ const TABS = [
   ['/delete', 'Delete'],
 ] as const
 
-/** The heading of a domain's pages, and the links between them. */
+/** The heading of a domain's pages, and the links between those that the token can use. */
 export function DomainHeader({ name }: { name: string }) {
   const { path } = location.value
   return (
@@ -17,6 +18,7 @@ export function DomainHeader({ name }: { name: string }) {
       <h1 tabIndex={-1}>{name}</h1>
       <nav aria-label={name}>
         {TABS.map(([part, text]) => {
+          if (part === '/delete' && !(me.value!.token.perm_delete_domain && mayChange(name))) return null
           const to = `domains/${name}${part}`
           return (
             <a key={part} href={to} aria-current={to === path ? 'page' : undefined}>

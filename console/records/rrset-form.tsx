@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { me } from '../api/me.ts'
 import { entryOf, judge, retyped, wholeProblems, type Entry } from '../model/entry.ts'
 import { FIELDS } from '../model/fields.ts'
+import { mayWrite } from '../model/may-write.ts'
 import type { Place, State } from '../model/rrset.ts'
+import { titleOf } from '../model/rows.ts'
 import { ttlProblem } from '../model/ttl.ts'
 import { EntryInputs } from './entry-inputs.tsx'
 
@@ -102,6 +105,9 @@ export function RRsetForm(props: RRsetFormProps) {
         </div>
       </div>
       {below}
+      {place !== undefined && !mayWrite(me.value!.policies, { domain, ...place }).may && (
+        <p class="note">This token may not write {titleOf(place)}.</p>
+      )}
       <p class="problem" id={`${ttlId}-problem`}>
         {wrongTtl !== undefined && `TTL: ${wrongTtl}`}
       </p>

@@ -9,13 +9,15 @@ interface SelectionProps {
   domain: string
   rows: Row[]
   minimumTtl: number
+  /** Whether the token may write anything in the domain. */
+  mayEdit: boolean
   onTtl: (ttl: number) => void
   onDelete: () => void
   onClear: () => void
 }
 
 /** What can be done with the selected rows. */
-export function Selection({ domain, rows, minimumTtl, onTtl, onDelete, onClear }: SelectionProps) {
+export function Selection({ domain, rows, minimumTtl, mayEdit, onTtl, onDelete, onClear }: SelectionProps) {
   const [ttl, setTtl] = useState('')
   const lines = useMemo(
     () =>
@@ -36,7 +38,7 @@ export function Selection({ domain, rows, minimumTtl, onTtl, onDelete, onClear }
       }}
     >
       <span role="status">{counted(rows.length, 'row')} selected</span>
-      <label>
+      <label hidden={!mayEdit}>
         TTL{' '}
         <input
           class="number"
@@ -49,8 +51,10 @@ export function Selection({ domain, rows, minimumTtl, onTtl, onDelete, onClear }
           }}
         />
       </label>
-      <button class="small">Set the TTL</button>
-      <button type="button" class="small" onClick={onDelete}>
+      <button class="small" hidden={!mayEdit}>
+        Set the TTL
+      </button>
+      <button type="button" class="small" hidden={!mayEdit} onClick={onDelete}>
         Delete
       </button>
       <Copy text={lines} what="as zone file lines" />

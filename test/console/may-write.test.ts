@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { mayWrite } from '../../console/model/may-write.ts'
+import { mayWrite, mayWriteIn } from '../../console/model/may-write.ts'
 import { isDefault, sentenceOf, subnameOf, type Policy } from '../../console/model/policies.ts'
 import { mayWrite as serviceMayWrite } from '../../src/service/tokens/policies.ts'
 
@@ -21,6 +21,18 @@ const POLICIES = fc
     { selector: ({ domain, subname, type }) => JSON.stringify([domain, subname, type]), maxLength: 20 },
   )
   .filter((policies) => policies.length === 0 || policies.some(isDefault))
+
+test('a token may write in a domain if there is an RRset that it may write', (t) => {
+  fc.assert(
+    fc.property(POLICIES, DOMAIN, (policies, domain) => {
+      const isAny = ['', 'www', '*', 'other'].some((subname) =>
+        ['A', 'TXT', 'MX'].some((type) => mayWrite(policies, { domain, subname, type }).may),
+      )
+      t.is(mayWriteIn(policies, domain), isAny)
+    }),
+    { numRuns: 5000 },
+  )
+})
 
 test('the console and the service agree on what a token may write', (t) => {
   fc.assert(

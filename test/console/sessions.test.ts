@@ -1,7 +1,7 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { check, openConsole, signIn } from '../support/console/console.ts'
 import { withBrowser } from '../support/browser.ts'
-import { newZone } from '../support/clients/api.ts'
+import { newDomain, newZone, rrset } from '../support/clients/api.ts'
 import * as people from '../support/clients/people.ts'
 import { PASSWORD } from '../support/clients/people.ts'
 import { addFactor, addPolicies, addToken, codeFor, stopClocks, wrongCode } from '../support/clients/tokens.ts'
@@ -98,6 +98,53 @@ function declare(test: Declare, browser: () => Browser): void {
       }
       await check(t, tab, `token-${name}`)
     }
+  })
+
+  test('what a token may not do is not offered, or the reason is beside it', async (t) => {
+    const { account, domain, api } = await newZone(service(), rrset())
+    const other = await newDomain(api)
+    const { id, secret } = await addToken(service(), account.id, { permDeleteDomain: true })
+    const policy = { domain, subname: 'www', type: 'A', write: true }
+    await addPolicies(service(), id, { write: false }, policy, { domain: other, write: false })
+    const may = await openConsole(browser(), service().url, { secret: account.secret })
+    const tab = await openConsole(browser(), service().url, { secret })
+    /** Whether all of it is offered to the other token, and to this one. */
+    const isOffered = async (path: string, heading: string, ...offers: ((page: Page) => Locator)[]) => {
+      for (const [page, count] of [
+        [may.page, 1],
+        [tab.page, 0],
+      ] as const) {
+        await page.goto(`${service().url}/console/${path}`)
+        await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+        if (path.startsWith('domains')) await page.getByText(/^[\d,]+ RRsets?$/).waitFor()
+        for (const offer of offers) t.is(await offer(page).count(), count, `${path} ${String(offer)}`)
+      }
+    }
+    const button = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true })
+    const link = (name: string) => (page: Page) => page.getByRole('link', { name, exact: true })
+    await isOffered('', 'Domains', link('Add a domain'), (page) => page.getByText('Deleted domains'))
+    await isOffered('tokens', 'Tokens', link('Create a token'))
+    await isOffered(`domains/${other}`, other, button('Add a record'), button('Template'), link('Delete'))
+    await tab.page.getByRole('checkbox', { name: 'Select @ NS' }).check()
+    await button('Copy as zone file lines')(tab.page).waitFor()
+    for (const name of ['Set the TTL', 'Delete']) t.is(await button(name)(tab.page).count(), 0)
+    await tab.page.keyboard.press('n')
+    await button('Edit @ NS')(tab.page).focus()
+    await tab.page.keyboard.press('Delete')
+    await button('Edit @ NS')(tab.page).click()
+    await tab.page.getByText('This token may not write @ NS.').waitFor()
+    t.is(await tab.page.getByText(/change to/).count(), 0)
+    await check(t, tab, 'token-nothing-here')
+    // Where it may write something, adding is offered.
+    const { page } = tab
+    await page.goto(`${service().url}/console/domains/${domain}`)
+    await link('Delete')(page).waitFor()
+    await button('Add a record')(page).click()
+    await page.getByLabel('Name', { exact: true }).fill('www')
+    t.is(await page.getByText('This token may not write').count(), 0)
+    await page.getByLabel('Type').selectOption('TXT')
+    await page.getByText('This token may not write www TXT.').waitFor()
+    t.deepEqual(tab.found, [])
   })
 
   test('after too many wrong passwords, the browser solves a captcha', async (t) => {
