@@ -7,18 +7,23 @@ interface Token {
   perm_manage_tokens: boolean
 }
 
-const LIST = new Intl.ListFormat('en')
-
-/** A sentence that says what a token may do; undefined if it may do everything. */
+/** A sentence that says what a token may do, or what it may not, if that is shorter; undefined if it may do everything. */
 export function limitsOf(token: Token, policies: Policy[]): string | undefined {
   const isFree = policies.every((policy) => policy.perm_write)
   const mayWrite = policies.length === 0 || policies.some((policy) => policy.perm_write)
-  const deeds = [
-    'read',
-    mayWrite && (isFree ? 'write records' : 'write some records'),
-    token.perm_create_domain && 'create domains',
-    token.perm_delete_domain && 'delete domains',
-    token.perm_manage_tokens && 'manage tokens',
-  ].filter((deed) => deed !== false)
-  return isFree && deeds.length === 5 ? undefined : `This token may only ${LIST.format(deeds)}.`
+  const may = ['read']
+  const mayNot: string[] = []
+  if (mayWrite) may.push(isFree ? 'write records' : 'write some records')
+  if (!isFree) mayNot.push(mayWrite ? 'write all records' : 'write records')
+  ;(token.perm_create_domain ? may : mayNot).push('create domains')
+  ;(token.perm_delete_domain ? may : mayNot).push('delete domains')
+  ;(token.perm_manage_tokens ? may : mayNot).push('manage tokens')
+  if (mayNot.length === 0) return undefined
+  const only = `This token may only ${listOf(may, 'conjunction')}.`
+  const not = `This token may not ${listOf(mayNot, 'disjunction')}.`
+  return not.length < only.length ? not : only
+}
+
+function listOf(deeds: string[], type: 'conjunction' | 'disjunction'): string {
+  return new Intl.ListFormat('en', { type }).format(deeds)
 }

@@ -9,7 +9,7 @@ export function Limits({ own: { token, policies } }: { own: OwnToken }) {
   return (
     <div class="note" role="note">
       <p>{limits}</p>
-      {policies.some((policy) => policy.perm_write) && (
+      {policies.some((policy) => policy.perm_write) && !policies.every((policy) => policy.perm_write) && (
         <details>
           <summary>Which records</summary>
           <ul>

@@ -13,7 +13,10 @@ for (const [token, policies, words] of [
   [NONE, [DENIES], 'This token may only read.'],
   [NONE, [DENIES, ALLOWS], 'This token may only read and write some records.'],
   [{ ...NONE, perm_manage_tokens: true }, [DENIES], 'This token may only read and manage tokens.'],
-  [ALL, [DENIES], 'This token may only read, create domains, delete domains, and manage tokens.'],
+  [ALL, [DENIES], 'This token may not write records.'],
+  [ALL, [DENIES, ALLOWS], 'This token may not write all records.'],
+  [{ ...NONE, perm_manage_tokens: true }, [], 'This token may not create domains or delete domains.'],
+  [{ ...NONE, perm_create_domain: true }, [], 'This token may not delete domains or manage tokens.'],
 ] as const) {
   test(`${JSON.stringify({ token, policies })}: ${words ?? 'everything'}`, (t) => {
     t.is(limitsOf(token, [...policies]), words)
