@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { withPassword } from '../api/captcha.ts'
-import { api, ask } from '../api/client.ts'
+import { api, ask, Refused } from '../api/client.ts'
 import { begin } from '../api/me.ts'
 import { hasExpired } from '../api/session.ts'
 import { Card } from '../parts/card.tsx'
 import { Field, Form, useAction } from '../parts/form.tsx'
-import { useAsked } from '../parts/loading.tsx'
+import { refusedBy, useAsked } from '../parts/loading.tsx'
 
 /** Signs in by address and password, or by an API token. */
 export function SignInPage() {
@@ -51,8 +51,15 @@ function WithPassword() {
 function WithToken() {
   const [secret, setSecret] = useState('')
   const action = useAction()
+  const signIn = () =>
+    begin(secret.trim()).catch((reason: unknown) => {
+      const { status, message } = refusedBy(reason)
+      // The API has one text for all reasons (contract §2.2).
+      const detail = message.replace('Invalid token.', 'Invalid token, or it may not be used from your address.')
+      throw new Refused(status, { detail })
+    })
   return (
-    <Form action={action} submit="Use the token" onSubmit={() => begin(secret.trim())}>
+    <Form action={action} submit="Use the token" onSubmit={signIn}>
       <Field
         label="Token"
         hint="The console then shows only what this token may do."

@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { check, openConsole } from '../support/console/console.ts'
 import { withBrowser } from '../support/browser.ts'
 import * as people from '../support/clients/people.ts'
+import { addToken } from '../support/clients/tokens.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 
@@ -31,5 +32,14 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await page.evaluate('sessionStorage.length'), 0)
     t.is((await service().clientOf(String(secret)).get('/auth/account/')).status, 401)
     t.deepEqual(found, [])
+  })
+
+  test('whoever signs in with a token is told that its networks may be why it fails', async (t) => {
+    const { id } = await people.person(service())
+    const { secret } = await addToken(service(), id, { allowedSubnets: ['192.0.2.0/24'] })
+    const { page } = await openConsole(browser(), service().url)
+    await page.getByLabel('Token').fill(secret)
+    await page.getByRole('button', { name: 'Use the token' }).click()
+    t.is(await page.getByRole('alert').innerText(), 'Invalid token, or it may not be used from your address.')
   })
 }
