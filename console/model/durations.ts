@@ -1,7 +1,7 @@
 /** Durations of the API, such as `7 00:00:00` (contract §5.3), and when tokens expire by them. */
 
 const DAY = 86_400
-const UNITS: Record<string, number> = { day: DAY, hour: 3600, minute: 60 }
+const UNITS: Record<string, number> = { day: DAY, hour: 3600, minute: 60, second: 1 }
 
 /** Seconds of a duration as the API prints it. */
 export function secondsOf(duration: string): number {
@@ -10,25 +10,44 @@ export function secondsOf(duration: string): number {
   return Number(days) * DAY + hours * 3600 + minutes * 60 + seconds
 }
 
-/** A duration for people, `90 days` or `1 hour`; if it is not a whole number of a unit, as the API prints it. */
-export function shownDuration(duration: string | null): string {
+/**
+ * A duration as people type it, `90 days` or `1 day 12 hours`; if it is not of whole seconds, as the API prints it.
+ * @param since as for `typedDuration`
+ */
+export function shownDuration(duration: string | null, since = ''): string {
   if (duration === null) return ''
-  const seconds = secondsOf(duration)
-  for (const [unit, length] of Object.entries(UNITS)) {
-    const count = seconds / length
-    if (count >= 1 && Number.isInteger(count)) return `${count} ${unit}${count === 1 ? '' : 's'}`
-  }
-  return duration
+  let left = secondsOf(duration)
+  if (!Number.isInteger(left)) return duration
+  // Swedes write dates and times as in ISO 8601.
+  const [date, time] = new Date(Date.parse(since) + 1000 * left).toLocaleString('sv').split(' ')
+  if (/^23:59:5[89]$/.test(time!)) return date!
+  const parts = Object.entries(UNITS).flatMap(([unit, length]) => {
+    const count = Math.floor(left / length)
+    left %= length
+    return count === 0 ? [] : [`${count} ${unit}${count === 1 ? '' : 's'}`]
+  })
+  return parts.join(' ') || duration
 }
 
-/** The API's duration for what somebody typed: `90`, `90 days`, `1 hour`; null if it is empty. The API judges all else. */
-export function typedDuration(text: string): string | null {
-  const typed = text.trim()
+/**
+ * The API's duration for what somebody typed: `90`, `90 days`, `1 day 12 hours`; null if it is empty. The API judges all
+ * else.
+ * @param since the moment at which the duration begins; a date, `2026-12-31`, is its end in the present time zone
+ */
+export function typedDuration(text: string, since?: string): string | null {
+  const typed = text.trim().replace(/^\d+$/, '$& days')
   if (typed === '') return null
-  const [, count, unit] = /^(\d+)(?: *(day|hour|minute)s?)?$/.exec(typed) ?? []
-  if (count === undefined) return typed
-  const seconds = Number(count) * UNITS[unit ?? 'day']!
-  return `${Math.floor(seconds / DAY)} ${seconds % DAY}`
+  let seconds = 0
+  if (since !== undefined && /^\d{4}-\d\d-\d\d$/.test(typed)) {
+    // The durations of the console are whole seconds, so that this may be a fraction of one earlier.
+    seconds = Math.floor((Date.parse(`${typed}T23:59:59`) - Date.parse(since)) / 1000)
+    return `0:00:${seconds}`
+  }
+  const rest = typed.replace(/(\d+) *(day|hour|minute|second)s?\b/g, (_, count: string, unit: string) => {
+    seconds += Number(count) * UNITS[unit]!
+    return ''
+  })
+  return /^[ ,]*$/.test(rest) ? `0:00:${seconds}` : typed
 }
 
 /** The members of a token that decide when it expires. */
