@@ -2,9 +2,9 @@
 export interface Program {
   /** Files and commands, as docs/clients.md has them below the heading of the same name, where they are tested. */
   texts: string[]
-  /** The variable of the environment from which it takes the secret; undefined if the texts contain it. */
-  variable?: string
   note?: string
+  /** Whether its text is of lines with a field's name and its value, which people enter one by one. */
+  isForm?: boolean
 }
 
 export type ProgramName = keyof typeof PROGRAMS
@@ -22,6 +22,10 @@ export interface Facts {
   nameserver: string | undefined
 }
 
+const WILDCARD = 'Leave out the name with * if you need no wildcard.'
+
+const RENEWS = `Paste this as root. certbot then renews the certificate by itself; it asks before it replaces one. ${WILDCARD}`
+
 const BUILT_IN =
   'It has the address desec.io built in, and comes here through a proxy that you set up: see “Programs with a built-in address” in docs/clients.md.'
 
@@ -29,22 +33,27 @@ const BUILT_IN =
 export const PROGRAMS = {
   certbot: {
     texts: [
-      `# zoneplane.ini, readable by root alone
+      `apt install certbot python3-certbot-dns-desec
+`,
+      `install -Dm600 /dev/stdin /etc/letsencrypt/zoneplane.ini <<'END'
 dns_desec_endpoint = https://dns.example.net/api/v1/
 dns_desec_token = $TOKEN
-`,
-      `certbot certonly --authenticator dns-desec --dns-desec-credentials zoneplane.ini \\
+END
+certbot certonly --agree-tos --email you@example.org \\
+  --authenticator dns-desec --dns-desec-credentials /etc/letsencrypt/zoneplane.ini \\
   --dns-desec-propagation-seconds 5 -d example.org -d '*.example.org'
 `,
     ],
-    note: 'It needs the plugin certbot-dns-desec.',
+    note: `The plugin is a package of Debian 13; without it, see “certbot with hooks”. ${RENEWS}`,
   },
   'certbot with hooks': {
     texts: [
-      `#!/bin/sh
+      `install -Dm700 /dev/stdin /etc/letsencrypt/zoneplane-hook <<'END'
+#!/bin/sh
 set -eu
+token=$TOKEN
 api=https://dns.example.net/api/v1/domains
-call() { curl -fsS -H "Authorization: Token $TOKEN" -H 'Content-Type: application/json' "$@"; }
+call() { curl -fsS -H "Authorization: Token $token" -H 'Content-Type: application/json' "$@"; }
 name=_acme-challenge.$CERTBOT_DOMAIN
 domain=$(call "$api/?owns_qname=$name" | sed 's/.*"name":"\\([^"]*\\)".*/\\1/')
 subname=\${name%".$domain"}
@@ -56,22 +65,25 @@ if [ "$1" = add ]; then
 fi
 rrset="{\\"subname\\": \\"$subname\\", \\"type\\": \\"TXT\\", \\"ttl\\": 3600, \\"records\\": [$records]}"
 call -X PUT -d "[$rrset]" "$api/$domain/rrsets/"
-`,
-      `certbot certonly --agree-tos --email you@example.org --manual --preferred-challenges dns \\
-  --manual-auth-hook './zoneplane-hook add' --manual-cleanup-hook './zoneplane-hook remove' \\
+END
+certbot certonly --agree-tos --email you@example.org --manual --preferred-challenges dns \\
+  --manual-auth-hook '/etc/letsencrypt/zoneplane-hook add' \\
+  --manual-cleanup-hook '/etc/letsencrypt/zoneplane-hook remove' \\
   -d example.org -d '*.example.org'
 `,
     ],
-    variable: 'TOKEN',
+    note: `It needs curl. ${RENEWS}`,
   },
   'acme.sh': {
     texts: [
       `cd ~/.acme.sh/dnsapi
 sed 's#https://desec.io/#https://dns.example.net/#; s/dns_desec/dns_zoneplane/; s/DEDYN_TOKEN/ZONEPLANE_TOKEN/g' \\
   dns_desec.sh > dns_zoneplane.sh
-ZONEPLANE_TOKEN=$TOKEN acme.sh --issue --dns dns_zoneplane --dnssleep 5 -d example.org -d '*.example.org'
+ZONEPLANE_TOKEN=$TOKEN ~/.acme.sh/acme.sh --issue --dns dns_zoneplane --dnssleep 5 \\
+  -d example.org -d '*.example.org'
 `,
     ],
+    note: `It keeps the secret, and its cron job renews the certificate. ${WILDCARD}`,
   },
   'lego 5': {
     texts: [
@@ -80,7 +92,7 @@ ZONEPLANE_TOKEN=$TOKEN acme.sh --issue --dns dns_zoneplane --dnssleep 5 -d examp
   --dns.propagation.wait 1s --domains example.org --domains '*.example.org'
 `,
     ],
-    note: BUILT_IN,
+    note: `${BUILT_IN} Run it daily in the same folder: it then renews the certificate. ${WILDCARD}`,
   },
   'lego 4': {
     texts: [
@@ -90,7 +102,7 @@ ZONEPLANE_TOKEN=$TOKEN acme.sh --issue --dns dns_zoneplane --dnssleep 5 -d examp
   --domains example.org --domains '*.example.org' run
 `,
     ],
-    note: BUILT_IN,
+    note: `${BUILT_IN} Run it daily in the same folder, with renew in place of run: it then renews the certificate. ${WILDCARD}`,
   },
   Caddy: {
     texts: [
@@ -98,7 +110,7 @@ ZONEPLANE_TOKEN=$TOKEN acme.sh --issue --dns dns_zoneplane --dnssleep 5 -d examp
 example.org, *.example.org {
   tls {
     dns desec {
-      token {env.TOKEN}
+      token $TOKEN
     }
     resolvers 203.0.113.7:53
     propagation_delay 1s
@@ -107,8 +119,7 @@ example.org, *.example.org {
 }
 `,
     ],
-    variable: 'TOKEN',
-    note: `${BUILT_IN} In place of 203.0.113.7, write the address of one of your nameservers.`,
+    note: `${BUILT_IN} In place of 203.0.113.7, write the address of one of your nameservers. It renews by itself. ${WILDCARD}`,
   },
   'FRITZ!Box': {
     texts: [
@@ -118,7 +129,8 @@ User name    example.org
 Password     $TOKEN
 `,
     ],
-    note: 'Without IPv6 it sends an empty myipv6, which deletes the AAAA records. Write myipv6=preserve to keep them.',
+    note: 'Internet, Permit Access, DynDNS, User-defined. Enter the words in < > as they are. The user name is any domain of yours: the password says who you are. The first update creates the records. Without IPv6 it deletes the AAAA records, unless the URL ends with myipv6=preserve instead of myipv6=<ip6addr>.',
+    isForm: true,
   },
   'ddclient 4': {
     texts: [
@@ -134,7 +146,7 @@ password=$TOKEN
 home.example.org, nas.example.org
 `,
     ],
-    note: 'For a host without IPv6, or without IPv4, leave out the line of that family.',
+    note: 'Then run: systemctl restart ddclient. For a host without IPv6, or without IPv4, leave out the line of that family.',
   },
   'ddclient 3.10': {
     texts: [
@@ -160,8 +172,12 @@ login=example.org
 password=$TOKEN
 home.example.org, nas.example.org
 `,
+      `# /etc/cron.d/zoneplane
+*/5 * * * * root ddclient -daemon 0 -file /etc/ddclient-ipv4.conf -cache /var/cache/ddclient/ipv4
+*/5 * * * * root ddclient -daemon 0 -file /etc/ddclient-ipv6.conf -cache /var/cache/ddclient/ipv6
+`,
     ],
-    note: 'Each family has a file and a process of its own.',
+    note: 'Each family has a file of its own.',
   },
   octoDNS: {
     texts: [
@@ -182,14 +198,22 @@ zones:
     sources: [config]
     targets: [zoneplane]
 `,
-      `PYTHONPATH=. octodns-sync --config-file config.yaml --doit
+      `TOKEN=$TOKEN PYTHONPATH=. octodns-sync --config-file config.yaml --doit
 `,
     ],
-    variable: 'TOKEN',
+    note: 'Install it with pip install octodns octodns-desec. Run it without --doit first: records that are not in zones/ are deleted.',
   },
   Terraform: {
     texts: [
-      `provider "desec" {
+      `export DESEC_API_TOKEN=$TOKEN
+`,
+      `terraform {
+  required_providers {
+    desec = { source = "Valodim/desec" }
+  }
+}
+
+provider "desec" {
   api_uri = "https://dns.example.net/api/v1/"
 }
 
@@ -202,8 +226,6 @@ resource "desec_rrset" "www" {
 }
 `,
     ],
-    variable: 'DESEC_API_TOKEN',
-    note: 'With the provider Valodim/desec.',
   },
 } satisfies Record<string, Program>
 
@@ -213,11 +235,11 @@ const NAMES =
 
 /** The texts of a program, ready for use. */
 export function snippetsOf(program: ProgramName, facts: Facts): string[] {
-  const { texts, variable }: Program = PROGRAMS[program]
+  const { texts }: Program = PROGRAMS[program]
   const { url, secret, email, place, nameserver } = facts
   const isForHost = texts.some((text) => text.includes('home.example.org'))
   const replaced = (name: string): string | undefined => {
-    if (name === '$TOKEN') return variable === undefined ? secret : name
+    if (name === '$TOKEN') return secret
     if (name === 'https://dns.example.net') return url
     if (name === 'dns.example.net') return new URL(url).host
     if (name === 'ns1.example.net') return nameserver
@@ -225,6 +247,5 @@ export function snippetsOf(program: ProgramName, facts: Facts): string[] {
     // A dynDNS client names the domain as its login, and the hosts by themselves.
     return name === 'example.org' && isForHost ? place?.domain : place?.name
   }
-  const filled = texts.map((text) => text.replace(NAMES, (name) => replaced(name) ?? name))
-  return variable === undefined ? filled : [`export ${variable}=${secret}\n`, ...filled]
+  return texts.map((text) => text.replace(NAMES, (name) => replaced(name) ?? name))
 }

@@ -1,5 +1,4 @@
 import test, { type ExecutionContext } from 'ava'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
@@ -22,11 +21,16 @@ async function useCertbot(t: ExecutionContext, domain: Domain) {
   return {
     folder,
     /** What the documented commands get in this test. */
-    changes: { 'dns.example.net': front.host, 'certbot certonly': certonly, 'example.org': name },
+    changes: {
+      'dns.example.net': front.host,
+      'certbot certonly': certonly,
+      'example.org': name,
+      '/etc/letsencrypt': folder,
+      $TOKEN: servers.owner.secret,
+    },
     /** Runs the command and asserts that it gets a certificate for the name and its wildcard, and leaves no record. */
     async succeeds(command: string, more: Record<string, string> = {}) {
-      const { secret } = servers.owner
-      const env = { TOKEN: secret, CURL_CA_BUNDLE: authority.file, REQUESTS_CA_BUNDLE: authority.file, ...more }
+      const env = { CURL_CA_BUNDLE: authority.file, REQUESTS_CA_BUNDLE: authority.file, ...more }
       succeeded(t, await shell(command, { folder, env }))
       for (const line of front.requests) t.log(line)
       const chain = join(folder, 'config', 'live', name, 'fullchain.pem')
@@ -44,16 +48,13 @@ async function useCertbot(t: ExecutionContext, domain: Domain) {
 
 test.serial('certbot with hooks gets a certificate for a name below the apex and its wildcard', async (t) => {
   const certbot = await useCertbot(t, await Domain.create(place(), 'certbot.test'))
-  const [hook, command] = blocks('docs/clients.md', 'certbot with hooks', certbot.changes)
-  writeFileSync(join(certbot.folder, 'zoneplane-hook'), hook!, { mode: 0o700 })
-  await certbot.succeeds(command!)
+  const [commands] = blocks('docs/clients.md', 'certbot with hooks', certbot.changes)
+  await certbot.succeeds(commands!)
 })
 
 test.serial('certbot-dns-desec gets a certificate for a name below the apex and its wildcard', async (t) => {
   const PATH = await installPython(t, ['certbot', 'certbot-dns-desec'])
   const certbot = await useCertbot(t, await Domain.create(place(), 'plugin.test'))
-  const changes = { ...certbot.changes, $TOKEN: place().servers.owner.secret }
-  const [credentials, command] = blocks('docs/clients.md', 'certbot', changes)
-  writeFileSync(join(certbot.folder, 'zoneplane.ini'), credentials!, { mode: 0o600 })
-  await certbot.succeeds(command!, { PATH })
+  const [, commands] = blocks('docs/clients.md', 'certbot', certbot.changes)
+  await certbot.succeeds(commands!, { PATH })
 })

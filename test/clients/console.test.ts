@@ -1,5 +1,4 @@
-import type { ExecutionContext } from 'ava'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { withBrowser } from '../support/browser.ts'
@@ -8,7 +7,7 @@ import type { Declare } from '../support/needs.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { describe, startPebble } from './support/pebble.ts'
-import { run, shell, succeeded } from './support/programs.ts'
+import { shell, succeeded } from './support/programs.ts'
 
 // The texts that the console shows with the secret of a new token, as its reader uses them.
 
@@ -24,17 +23,20 @@ function declare(test: Declare, browser: () => Browser): void {
     const pebble = await startPebble(place())
     t.teardown(pebble.stop)
     const texts = await make(browser(), 'Certificates for one name', name, 'certbot with hooks')
-    const [variable, hook, command] = texts as [string, string, string]
     const folder = newFolder()
-    writeFileSync(join(folder, 'zoneplane-hook'), hook, { mode: 0o700 })
     const own = ['config', 'work', 'logs'].map((each) => `--${each}-dir ${join(folder, each)}`).join(' ')
     const certonly = `certbot certonly --non-interactive --server ${pebble.directory} ${own}`
     const env = { CURL_CA_BUNDLE: authority.file, REQUESTS_CA_BUNDLE: authority.file }
-    const commands = variable + command.replace('certbot certonly', certonly)
-    succeeded(t, await shell(commands, { folder, env }))
+    t.is(texts.length, 1)
+    const commands = texts[0]!.replace('certbot certonly', certonly).replaceAll('/etc/letsencrypt', folder)
+    succeeded(t, await shell(commands, { env }))
     const { names, isTrusted } = await describe(pebble, join(folder, 'config', 'live', name, 'fullchain.pem'))
     t.deepEqual(names, [`*.${name}`, name])
     t.true(isTrusted)
+    // What the package's timer runs, which knows nothing of that shell.
+    const renew = `certbot renew --force-renewal --no-random-sleep-on-renew ${own}`
+    succeeded(t, await shell(renew, { folder: newFolder(), env }))
+    t.true(existsSync(join(folder, 'config', 'archive', name, 'fullchain2.pem')))
     await domain.serves(t, `_acme-challenge.${name}`, 'TXT', [])
   })
 
@@ -43,15 +45,23 @@ function declare(test: Declare, browser: () => Browser): void {
     const domain = await Domain.create(place(), 'dynamic.test')
     const name = `home.${domain.name}`
     const texts = await make(browser(), 'Addresses of one host', name, 'ddclient 3.10')
-    for (const text of texts) {
+    const folder = newFolder()
+    const [ipv4, ipv6, cron] = texts as [string, string, string]
+    for (const [file, text] of Object.entries({ 'ddclient-ipv4.conf': ipv4, 'ddclient-ipv6.conf': ipv6 })) {
       // ddclient refuses host names without a dot.
       const server = `server=${front.host}`
       t.true(text.includes(server))
       const configuration = text
         .replace(server, server.replace('localhost', '127.0.0.1'))
         .replace('ssl=yes', `ssl=yes\nssl_ca_file=${authority.file}`)
-      await runDdclient(t, configuration)
+      writeFileSync(join(folder, file), configuration, { mode: 0o600 })
     }
+    const commands = Array.from(cron.matchAll(/ root (ddclient .*)$/gm), ([, command]) =>
+      command!.replace(/\/etc|\/var\/cache\/ddclient/g, folder),
+    )
+    t.is(commands.length, 2)
+    for (const command of commands)
+      succeeded(t, await shell(`${command} -noquiet`, { env: { CURL_CA_BUNDLE: authority.file } }))
     await domain.serves(t, name, 'A', ['192.0.2.7'])
     await domain.serves(t, name, 'AAAA', ['2001:db8::7'])
   })
@@ -67,13 +77,4 @@ async function make(browser: Browser, preset: string, name: string, program: str
   await page.getByRole('button', { name: 'Create the token' }).click()
   await page.getByLabel('Program').selectOption(program)
   return page.locator('.snippet pre').allTextContents()
-}
-
-async function runDdclient(t: ExecutionContext, configuration: string): Promise<void> {
-  const folder = newFolder()
-  const at = (name: string) => join(folder, name)
-  writeFileSync(at('conf'), configuration, { mode: 0o600 })
-  const files = ['-file', at('conf'), '-cache', at('cache'), '-pid', at('pid')]
-  const env = { CURL_CA_BUNDLE: place().authority.file }
-  succeeded(t, await run('ddclient', [...files, '-daemon', '0', '-noquiet'], { folder, env }))
 }
