@@ -26,14 +26,22 @@ export function inReadingOrder<P extends Policy>(policies: P[]): P[] {
   return [...policies.filter((policy) => !isDefault(policy)), ...policies.filter(isDefault)]
 }
 
-/** A policy as a sentence: `May write TXT at _acme-challenge.www of example.org.` @param isOnly the token has no other */
+/** A policy as a sentence: `May write TXT at _acme-challenge.www.example.org.` @param isOnly the token has no other */
 export function sentenceOf(policy: Policy, isOnly: boolean): string {
   const { domain, subname, type, perm_write: may } = policy
   const verb = may ? 'May write' : 'May not write'
   if (isDefault(policy)) return `${verb} ${may ? 'everything' : 'anything'}${isOnly ? '' : ' else'}.`
   if (subname === null && type === null) return `${verb} ${may ? 'everything' : 'anything'} in ${domain!}.`
-  const name = subname === null ? 'any name' : subname === '' ? 'the domain’s own name' : subname
-  return `${verb} ${type ?? 'any type'} at ${name} of ${domain ?? 'any domain'}.`
+  const holder = domain ?? 'any domain'
+  const name =
+    subname === '' ? `${holder} itself` : `${subname ?? 'any name'}${domain && subname ? '.' : ' of '}${holder}`
+  return `${verb} ${type ?? 'any type'} at ${name}.`
+}
+
+/** The name that policies are for, and its domain, as its programs name them; undefined if they name no domain. */
+export function placeOf(policies: Policy[]): { name: string; domain: string } | undefined {
+  const { domain, subname } = policies.find((policy) => policy.domain !== null) ?? {}
+  return domain ? { name: `${subname ?? ''}.${domain}`.replace(/^(_acme-challenge)?\.+/, ''), domain } : undefined
 }
 
 /** The subname of a name in its domain; empty if the name is the domain's own. Both are without a final dot. */

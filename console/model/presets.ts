@@ -65,7 +65,7 @@ export const PRESETS: Preset[] = [
   {
     id: 'all',
     title: 'All domains',
-    text: 'It may write every record of every domain, and create and delete domains. It cannot manage tokens.',
+    text: 'It may write every record of every domain, and create and delete domains. You can let it manage tokens, too, on its page afterwards.',
     members: { perm_create_domain: true, perm_delete_domain: true },
     policies: () => [],
     programs: ['octoDNS', 'Terraform'],

@@ -4,7 +4,6 @@ import { addPolicy, deleteToken, domainHolding, policiesOf, type NewToken } from
 import { isSameScope, subnameOf, typedName, type Policy } from '../model/policies.ts'
 import { PRESETS, type Place, type Preset } from '../model/presets.ts'
 import { Field, Form, useAction, type Action } from '../parts/form.tsx'
-import { Failure } from '../parts/loading.tsx'
 import { NewSecret } from '../parts/new-secret.tsx'
 import { MAY_NOT_MANAGE, Policies, tokenName } from '../parts/token.tsx'
 
@@ -61,6 +60,7 @@ export function NewTokenPage() {
         <Form action={action} fields={['host', 'name']} submit="Create the token" onSubmit={create}>
           <fieldset class="choices">
             <legend>What may it do?</legend>
+            <p class="quiet">Whatever you choose, it can read all your domains.</p>
             {PRESETS.map((each) => (
               <label key={each.id}>
                 <input
@@ -134,22 +134,14 @@ interface UnfinishedProps {
 function Unfinished({ made: { token, policies, wanted }, action, onRetry, onDeleted }: UnfinishedProps) {
   return (
     <>
-      {action.refused !== undefined && <Failure problem={action.refused} />}
-      <p>The token “{tokenName(token)}” was made, but not all of its policies. As it is, it:</p>
-      <Policies policies={policies} />
-      <p>These are missing:</p>
-      <Policies policies={missingIn(policies, wanted)} />
-      <p>Its secret was not shown yet. Make the missing policies to see it, or delete the token.</p>
+      <Form action={action} submit="Make the missing policies" onSubmit={onRetry}>
+        <p>The token “{tokenName(token)}” was made, but not all of its policies. As it is, it:</p>
+        <Policies policies={policies} />
+        <p>These are missing:</p>
+        <Policies policies={missingIn(policies, wanted)} />
+        <p>Its secret was not shown yet. Make the missing policies to see it, or delete the token.</p>
+      </Form>
       <p class="buttons">
-        <button
-          class="main"
-          disabled={action.isBusy}
-          onClick={() => {
-            action.run(onRetry)
-          }}
-        >
-          Make the missing policies
-        </button>
         <button
           class="danger"
           disabled={action.isBusy}

@@ -2,12 +2,16 @@ import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { deleteToken, policiesOf, type Token } from '../api/tokens.ts'
 import { Field, Form, useAction } from '../parts/form.tsx'
-import { Failure, useAsked } from '../parts/loading.tsx'
+import { forgetSession } from '../parts/header.tsx'
+import { useAsked } from '../parts/loading.tsx'
+import { Programs } from '../parts/programs.tsx'
 import { MayWrite, TokenPolicies } from '../parts/token-policies.tsx'
 import { Dialog } from '../parts/review.tsx'
 import { Time } from '../parts/time.tsx'
-import { Expiry, Managed, tokenName } from '../parts/token.tsx'
+import { Expiry, isPresent, Managed, tokenName } from '../parts/token.tsx'
 import { shownDuration, typedDuration } from '../model/durations.ts'
+import { placeOf } from '../model/policies.ts'
+import { PROGRAMS, type ProgramName } from '../model/snippets.ts'
 import { navigate } from '../router.ts'
 
 /** One token: what it is, what it may do, and its deletion. */
@@ -20,14 +24,28 @@ export function TokenPage({ id }: { id: string }) {
       <Managed asked={asked}>
         {(token) => (
           <>
+            {isPresent(token) && <p>You are signed in with it.</p>}
             <Facts token={token} />
             <h2>What it may write</h2>
+            {token.user_override === null && <p>It can read all your domains.</p>}
             <Managed asked={policies}>
               {(list) => (
                 <>
                   <TokenPolicies token={token} policies={list} reload={policies.reload} />
                   {/* The domains of another account are not known here. */}
                   {token.user_override === null && <MayWrite policies={list} />}
+                  {token.mfa === null && (
+                    <details>
+                      <summary>Set up a program</summary>
+                      <p>Write the secret in place of SECRET.</p>
+                      <Programs
+                        names={Object.keys(PROGRAMS) as ProgramName[]}
+                        secret="SECRET"
+                        email={token.owner}
+                        place={placeOf(list)}
+                      />
+                    </details>
+                  )}
                 </>
               )}
             </Managed>
@@ -47,7 +65,10 @@ function Facts({ token }: { token: Token }) {
     ['Created', <Time at={token.created} />],
     ['Last use', token.last_used === null ? 'Never' : <Time at={token.last_used} />],
     ['Expires', <Expiry token={token} />],
-    ['From', token.allowed_subnets.length === 0 ? 'Nowhere: it cannot be used' : <Networks token={token} />],
+    [
+      'May be used from',
+      token.allowed_subnets.length === 0 ? 'Nowhere: it cannot be used' : <Networks token={token} />,
+    ],
     ...(token.user_override === null ? [] : [['Acts for', token.user_override] as const]),
   ] as const
   return (
@@ -79,7 +100,7 @@ const PERMISSIONS = [
 function Settings({ token, reload }: { token: Token; reload: () => void }) {
   const [draft, setDraft] = useState({
     name: token.name,
-    max_age: shownDuration(token.max_age),
+    max_age: shownDuration(token.max_age, token.created),
     max_unused_period: shownDuration(token.max_unused_period),
     allowed_subnets: token.allowed_subnets.join(', '),
     perm_create_domain: token.perm_create_domain,
@@ -92,11 +113,19 @@ function Settings({ token, reload }: { token: Token; reload: () => void }) {
     setDraft({ ...draft, ...members })
     setSaved(false)
   }
+  const durations = {
+    max_age: typedDuration(draft.max_age, token.created),
+    max_unused_period: typedDuration(draft.max_unused_period),
+  }
+  const expiry = (
+    <>
+      Expires: <Expiry token={{ ...token, ...durations }} />
+    </>
+  )
   const save = async () => {
     const body = {
       ...draft,
-      max_age: typedDuration(draft.max_age),
-      max_unused_period: typedDuration(draft.max_unused_period),
+      ...durations,
       allowed_subnets: draft.allowed_subnets.split(/[\s,]+/).filter((network) => network !== ''),
     }
     await ask(api.PATCH('/api/v1/auth/tokens/{id}/', { params: { path: { id: token.id } }, body }))
@@ -108,7 +137,8 @@ function Settings({ token, reload }: { token: Token; reload: () => void }) {
       label={label}
       hint={hint}
       value={draft[name]}
-      problems={action.of(name)}
+      // The formats of the API are not those of the hint.
+      problems={action.of(name).map((text) => text.replace(/^Duration has.*/, `Not understood. ${hint}`))}
       onText={(text) => {
         set({ [name]: text })
       }}
@@ -118,9 +148,10 @@ function Settings({ token, reload }: { token: Token; reload: () => void }) {
   return (
     <Form action={action} fields={fields} submit="Save the settings" onSubmit={save}>
       {field('name', 'Name', 'For you: what uses the token.')}
-      {field('max_age', 'Expires at the age of', 'Such as 90 days, or 12 hours. Empty: never.')}
+      {field('max_age', 'Expires on, or at the age of', 'Such as 2026-12-31, or 90 days 12 hours. Empty: never.')}
       {field('max_unused_period', 'Expires when unused for', 'Such as 30 days. Empty: never.')}
-      {field('allowed_subnets', 'Networks', 'Addresses and networks from which it may be used. All: 0.0.0.0/0, ::/0')}
+      <p>{expiry}</p>
+      {field('allowed_subnets', 'May be used from', 'Addresses and networks. All: 0.0.0.0/0, ::/0')}
       <fieldset class="choices">
         <legend>Permissions</legend>
         {PERMISSIONS.map(([name, text]) => (
@@ -136,16 +167,22 @@ function Settings({ token, reload }: { token: Token; reload: () => void }) {
           </label>
         ))}
       </fieldset>
-      <p role="status">{isSaved && 'The settings are saved.'}</p>
+      <p role="status">{isSaved && <>The settings are saved. {expiry}</>}</p>
     </Form>
   )
 }
 
 function Deletion({ token }: { token: Token }) {
+  const isOwn = isPresent(token)
   const [isAsking, setAsking] = useState(false)
   const action = useAction()
   const close = () => {
     setAsking(false)
+  }
+  const remove = async () => {
+    await deleteToken(token.id)
+    if (isOwn) forgetSession()
+    else navigate('tokens')
   }
   return (
     <>
@@ -160,21 +197,15 @@ function Deletion({ token }: { token: Token }) {
       </button>
       {isAsking && (
         <Dialog title={`Delete “${tokenName(token)}”`} onClose={close}>
-          <p>Programs that use it stop working at once.</p>
-          {action.refused !== undefined && <Failure problem={action.refused} />}
+          <Form action={action} submit="Delete" isDangerous onSubmit={remove}>
+            <p>Programs that use it stop working at once.</p>
+            {isOwn && (
+              <p>
+                You are signed in with it: this session ends. To sign in again, you need a password or another token.
+              </p>
+            )}
+          </Form>
           <p class="buttons">
-            <button
-              class="danger"
-              disabled={action.isBusy}
-              onClick={() => {
-                action.run(async () => {
-                  await deleteToken(token.id)
-                  navigate('tokens')
-                })
-              }}
-            >
-              Delete
-            </button>
             <button onClick={close}>Back</button>
           </p>
         </Dialog>

@@ -2,7 +2,7 @@ import { me } from '../api/me.ts'
 import { listTokens, type Token } from '../api/tokens.ts'
 import { useAsked } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
-import { Expiry, Managed, tokenName } from '../parts/token.tsx'
+import { Expiry, isPresent, Managed, tokenName } from '../parts/token.tsx'
 
 /** The account's tokens, with those of sign-ins. */
 export function TokensPage() {
@@ -53,6 +53,7 @@ function TokenTable({ tokens }: { tokens: Token[] }) {
           <tr key={token.id}>
             <td>
               <a href={`tokens/${token.id}`}>{tokenName(token)}</a>
+              {isPresent(token) && ' (you are signed in with it)'}
             </td>
             <td>{token.last_used === null ? 'Never' : <Time at={token.last_used} />}</td>
             <td>

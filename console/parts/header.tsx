@@ -38,6 +38,11 @@ export function Header() {
 export async function signOut(): Promise<void> {
   // The session of this tab ends whatever the service answers: its token expires by itself.
   if (isLogin()) await ask(api.POST('/api/v1/auth/logout/')).catch(() => undefined)
+  forgetSession()
+}
+
+/** Ends the session of this tab. */
+export function forgetSession(): void {
   session.value = undefined
   // Nor does what was staged stay for whoever uses this tab next.
   sessionStorage.clear()

@@ -1,10 +1,11 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { addPolicy, domainHolding, type StoredPolicy, type Token } from '../api/tokens.ts'
 import { mayWrite, type Verdict } from '../model/may-write.ts'
 import { isDefault, sentenceOf, subnameOf, typedName } from '../model/policies.ts'
 import { Field, Form, useAction } from './form.tsx'
 import { Failure } from './loading.tsx'
+import { Dialog } from './review.tsx'
 import { Policies } from './token.tsx'
 
 interface Props {
@@ -17,18 +18,20 @@ interface Props {
 /** What a token may write, with buttons and a form that change it. */
 export function TokenPolicies({ token: { id }, policies, reload }: Props) {
   const action = useAction()
-  const change = (work: () => Promise<unknown>) => {
-    action.run(async () => {
-      await work()
-      reload()
-    })
+  const [isAsking, setAsking] = useState(false)
+  const close = () => {
+    setAsking(false)
   }
   const path = (policy: StoredPolicy) => ({ params: { path: { id, policy: policy.id } } })
-  const remove = (policy: StoredPolicy) =>
-    ask(api.DELETE('/api/v1/auth/tokens/{id}/policies/rrsets/{policy}/', path(policy)))
-  const turn = (policy: StoredPolicy) => {
+  const remove = async (policy: StoredPolicy) => {
+    await ask(api.DELETE('/api/v1/auth/tokens/{id}/policies/rrsets/{policy}/', path(policy)))
+    reload()
+  }
+  const turn = async (policy: StoredPolicy) => {
     const body = { perm_write: !policy.perm_write }
-    return ask(api.PATCH('/api/v1/auth/tokens/{id}/policies/rrsets/{policy}/', { ...path(policy), body }))
+    await ask(api.PATCH('/api/v1/auth/tokens/{id}/policies/rrsets/{policy}/', { ...path(policy), body }))
+    close()
+    reload()
   }
   return (
     <>
@@ -37,14 +40,15 @@ export function TokenPolicies({ token: { id }, policies, reload }: Props) {
         beside={(policy, sentence) => {
           // The policy that decides the rest cannot go before the others.
           const isBound = isDefault(policy) && policies.length > 1
-          const [work, verb] = isBound ? [turn, policy.perm_write ? 'Forbid' : 'Allow'] : [remove, 'Remove']
+          const verb = isBound ? `${policy.perm_write ? 'Forbid' : 'Allow'} everything else` : 'Remove'
           return (
             <button
               class="small"
               disabled={action.isBusy}
               aria-label={`${verb}: ${sentence}`}
               onClick={() => {
-                change(() => work(policy))
+                if (isBound && !policy.perm_write) setAsking(true)
+                else action.run(() => (isBound ? turn : remove)(policy))
               }}
             >
               {verb}
@@ -52,25 +56,41 @@ export function TokenPolicies({ token: { id }, policies, reload }: Props) {
           )
         }}
       />
+      {isAsking && (
+        <Dialog title="Allow everything else" onClose={close}>
+          <Form action={action} submit="Allow" isDangerous onSubmit={() => turn(policies.find(isDefault)!)}>
+            <p>It may then write everything in all domains, except for what another policy forbids.</p>
+          </Form>
+          <p class="buttons">
+            <button onClick={close}>Back</button>
+          </p>
+        </Dialog>
+      )}
       {policies.length > 0 && (
         <p class="quiet">
           {policies.length === 1
             ? 'Without this policy, it may write everything.'
-            : 'Where several apply, the most specific one decides.'}
+            : 'Each line is a policy. Where several apply, the most specific one decides.'}
         </p>
       )}
       {action.refused !== undefined && <Failure problem={action.refused} />}
       {policies.length > 0 ? (
         <NewPolicy id={id} onAdded={reload} />
       ) : (
-        <button
-          disabled={action.isBusy}
-          onClick={() => {
-            change(() => addPolicy(id, { domain: null, subname: null, type: null, perm_write: false }))
-          }}
-        >
-          Forbid all writes, and then allow some
-        </button>
+        <>
+          <p class="quiet">This acts at once: programs that use it cannot write until you allow what they need.</p>
+          <button
+            disabled={action.isBusy}
+            onClick={() => {
+              action.run(async () => {
+                await addPolicy(id, { domain: null, subname: null, type: null, perm_write: false })
+                reload()
+              })
+            }}
+          >
+            Forbid all writes, and then allow some
+          </button>
+        </>
       )}
     </>
   )
@@ -82,6 +102,7 @@ function NewPolicy({ id, onAdded }: { id: string; onAdded: () => void }) {
   const [type, setType] = useState('')
   const [may, setMay] = useState(true)
   const action = useAction()
+  const row = useRef<HTMLDivElement>(null)
   const add = async () => {
     await addPolicy(id, {
       domain: typedName(domain) || null,
@@ -89,16 +110,16 @@ function NewPolicy({ id, onAdded }: { id: string; onAdded: () => void }) {
       type: type.trim().toUpperCase() || null,
       perm_write: may,
     })
-    setDomain('')
+    // The next one is likely for another name.
     setSubname('')
-    setType('')
+    row.current!.querySelectorAll('input')[1]!.focus()
     onAdded()
   }
   return (
     <details>
       <summary>Add a policy</summary>
       <Form action={action} fields={['domain', 'subname', 'type']} submit="Add the policy" onSubmit={add}>
-        <div class="row">
+        <div class="row" ref={row}>
           <div class="field">
             <label for="policy-may">It</label>
             <select
@@ -114,7 +135,7 @@ function NewPolicy({ id, onAdded }: { id: string; onAdded: () => void }) {
           </div>
           <Field label="Type" hint="Such as TXT. Empty: any." value={type} onText={setType}
             problems={action.of('type')} />
-          <Field label="Name in the domain" hint="Such as www; @ is the domain’s own name. Empty: any." value={subname}
+          <Field label="Name in the domain" hint="Such as www, in whole: * is no pattern. @ is the domain’s own name. Empty: any." value={subname}
             onText={setSubname} problems={action.of('subname')} />
           <Field label="Domain" hint="Such as example.org. Empty: any." value={domain} onText={setDomain}
             problems={action.of('domain')} />

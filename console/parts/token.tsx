@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { Refused } from '../api/client.ts'
+import { me } from '../api/me.ts'
 import type { StoredPolicy, Token } from '../api/tokens.ts'
-import { expiryOf } from '../model/durations.ts'
+import { expiryOf, type Ageing } from '../model/durations.ts'
 import { inReadingOrder, sentenceOf, type Policy } from '../model/policies.ts'
 import { Loaded, type Asked } from './loading.tsx'
 import { Time } from './time.tsx'
@@ -10,6 +11,11 @@ import { Time } from './time.tsx'
 export function tokenName({ name, mfa }: Pick<Token, 'name' | 'mfa'>): string {
   if (name !== '') return name
   return mfa === null ? 'Token without a name' : 'Sign-in'
+}
+
+/** Reports whether this is the token of the session. */
+export function isPresent({ id }: Pick<Token, 'id'>): boolean {
+  return id === me.value!.token.id
 }
 
 /** Why somebody cannot see or make tokens. */
@@ -23,12 +29,13 @@ export function Managed<T>({ asked, children }: { asked: Asked<T>; children: (va
   return <Loaded asked={{ ...asked, problem }}>{children}</Loaded>
 }
 
-/** When a token expires, or that it never does. */
-export function Expiry({ token }: { token: Token }) {
+/** When a token expires, or that it never does; a question mark if its durations are none. */
+export function Expiry({ token }: { token: Ageing }) {
   const expiry = expiryOf(token)
   if (expiry === undefined) return 'Never'
+  if (Number.isNaN(expiry.at.getTime())) return '?'
   const time = <Time at={expiry.at.toISOString()} />
-  if (!token.is_valid) return <span class="problem">Expired on {time}</span>
+  if (expiry.at.getTime() < Date.now()) return <span class="problem">Expired on {time}</span>
   return expiry.isPutOffByUse ? <>{time}, unless it is used before</> : time
 }
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { mayWrite, mayWriteIn } from '../../console/model/may-write.ts'
-import { isDefault, sentenceOf, subnameOf, type Policy } from '../../console/model/policies.ts'
+import { isDefault, placeOf, sentenceOf, subnameOf, type Policy } from '../../console/model/policies.ts'
 import { mayWrite as serviceMayWrite } from '../../src/service/tokens/policies.ts'
 
 const DOMAINS = ['example.org', 'www.example.org']
@@ -59,12 +59,12 @@ test('a policy is a sentence', (t) => {
   const domain = 'example.org'
   t.is(
     sentence({ domain, subname: '_acme-challenge.www', type: 'TXT' }),
-    'May write TXT at _acme-challenge.www of example.org.',
+    'May write TXT at _acme-challenge.www.example.org.',
   )
-  t.is(
-    sentence({ domain, subname: '', perm_write: false }),
-    'May not write any type at the domain’s own name of example.org.',
-  )
+  t.is(sentence({ domain, subname: '', perm_write: false }), 'May not write any type at example.org itself.')
+  t.is(sentence({ domain, type: 'A' }), 'May write A at any name of example.org.')
+  t.is(sentence({ subname: 'www', type: 'A' }), 'May write A at www of any domain.')
+  t.is(sentence({ subname: '', type: 'A' }), 'May write A at any domain itself.')
   t.is(sentence({ domain }), 'May write everything in example.org.')
   t.is(sentence({ domain, perm_write: false }), 'May not write anything in example.org.')
   t.is(sentence({ type: 'A', perm_write: false }), 'May not write A at any name of any domain.')
@@ -77,3 +77,18 @@ test('a name in its domain is a subname', (t) => {
   t.is(subnameOf('a.www.example.org', 'example.org'), 'a.www')
   t.is(subnameOf('example.org', 'example.org'), '')
 })
+
+for (const [subname, name] of [
+  ['_acme-challenge.host', 'host.zone.test'],
+  ['_acme-challenge', 'zone.test'],
+  ['host', 'host.zone.test'],
+  ['', 'zone.test'],
+  [null, 'zone.test'],
+] as const) {
+  test(`programs of a token that may write at ${subname ?? 'every subname'} are set up for ${name}`, (t) => {
+    const anywhere = { domain: null, subname: null, type: null, perm_write: false }
+    const there = { ...anywhere, domain: 'zone.test', subname, perm_write: true }
+    t.deepEqual(placeOf([anywhere, there]), { name, domain: 'zone.test' })
+    t.is(placeOf([anywhere]), undefined)
+  })
+}

@@ -81,6 +81,12 @@ function declare(test: Declare, browser: () => Browser): void {
         [{ write: false }, { domain, subname: 'www', type: 'A', write: true }],
         'This token may only read, write some records, and create domains.',
       ],
+      [
+        'manager',
+        { permManageTokens: true },
+        [{ write: true }],
+        'This token may not create domains or delete domains.',
+      ],
       ['free', allowed, [{ write: true }], undefined],
     ] as const) {
       const { id, secret } = await addToken(service(), account.id, permissions)
@@ -89,10 +95,11 @@ function declare(test: Declare, browser: () => Browser): void {
       const note = tab.page.getByRole('note')
       if (words === undefined) t.is(await note.count(), 0)
       else t.is(await note.locator('p').innerText(), words)
+      if (name === 'manager') t.is(await note.getByText('Which records').count(), 0)
       if (name === 'restricted') {
         await tab.page.getByText('Which records').click()
         t.deepEqual(await note.getByRole('listitem').allInnerTexts(), [
-          `May write A at www of ${domain}.`,
+          `May write A at www.${domain}.`,
           'May not write anything else.',
         ])
       }

@@ -106,9 +106,9 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('The token “half” was made, but not all of its policies.').waitFor()
     // The answer to the second policy was lost; it was made.
     t.deepEqual(await page.getByRole('listitem').allInnerTexts(), [
-      `May write A at host of ${domain}.`,
+      `May write A at host.${domain}.`,
       'May not write anything else.',
-      `May write AAAA at host of ${domain}.`,
+      `May write AAAA at host.${domain}.`,
     ])
     await check(t, tab, 'new-token-unfinished')
     await made.end()
@@ -170,7 +170,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     const { id } = await tokenWith(account.id, { write: false }, { domain, subname: 'www', write: true })
     await page.goto(`${service().url}/console/tokens/${id}`)
-    await page.getByText(`May write any type at www of ${domain}.`).waitFor()
+    await page.getByText(`May write any type at www.${domain}.`).waitFor()
     await page.getByText('May not write anything else.').waitFor()
     await answers(page, `www.${domain}`, 'a', `Yes, it may write A at www.${domain}. This decides: “May write any type`)
     await page.getByText('Add a policy').click()
@@ -179,9 +179,15 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByLabel('Name in the domain').fill('www')
     await page.getByLabel('Domain', { exact: true }).fill(domain)
     await page.getByRole('button', { name: 'Add the policy' }).click()
-    await page.getByText(`May not write A at www of ${domain}.`).first().waitFor()
+    await page.getByText(`May not write A at www.${domain}.`).first().waitFor()
     // The answer follows the policies.
-    await page.getByText(`No, it may not write A at www.${domain}. This decides: “May not write A at www`).waitFor()
+    // Another one is likely about the same type and domain.
+    await page.getByLabel('Name in the domain').and(page.locator(':focus')).waitFor()
+    const kept = ['Type', 'Name in the domain', 'Domain'].map((label) =>
+      page.getByLabel(label, { exact: true }).inputValue(),
+    )
+    t.deepEqual(await Promise.all(kept), ['a', '', domain])
+    await page.getByText(`No, it may not write A at www.${domain}. This decides: “May not write A at www.`).waitFor()
     await answers(
       page,
       domain,
@@ -190,8 +196,14 @@ function declare(test: Declare, browser: () => Browser): void {
     )
     await answers(page, 'a.elsewhere.test', 'A', 'No domain of this account holds “a.elsewhere.test”.')
     await check(t, tab, 'token')
-    await page.getByRole('button', { name: `Remove: May not write A at www of ${domain}.` }).click()
-    await page.getByRole('button', { name: 'Allow: May not write anything else.' }).click()
+    await page.getByRole('button', { name: `Remove: May not write A at www.${domain}.` }).click()
+    await page.getByRole('button', { name: 'Allow everything else: May not write anything else.' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Allow everything else' })
+    await dialog.getByText('It may then write everything in all domains').waitFor()
+    await check(t, tab, 'token-allowing')
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    await page.getByRole('button', { name: 'Allow everything else: May not write anything else.' }).click()
+    await dialog.getByRole('button', { name: 'Allow' }).click()
     await page.getByText('May write everything else.').waitFor()
     const left = succeeded(await api.get(`/auth/tokens/${id}/policies/rrsets/`), 200).json as object[]
     const scopes = left.map((policy) => JSON.stringify(policy).replace(/"id":"[^"]*",/, ''))
@@ -199,7 +211,7 @@ function declare(test: Declare, browser: () => Browser): void {
       '{"domain":null,"subname":null,"type":null,"perm_write":true}',
       `{"domain":"${domain}","subname":"www","type":null,"perm_write":true}`,
     ])
-    await page.getByRole('button', { name: `Remove: May write any type at www of ${domain}.` }).click()
+    await page.getByRole('button', { name: `Remove: May write any type at www.${domain}.` }).click()
     await page.getByRole('button', { name: 'Remove: May write everything.' }).click()
     await page.getByRole('button', { name: 'Forbid all writes, and then allow some' }).click()
     await page.getByText('May not write anything.').waitFor()
@@ -212,20 +224,29 @@ function declare(test: Declare, browser: () => Browser): void {
     const { id } = await addToken(service(), account.id, { name: 'before' })
     await page.goto(`${service().url}/console/tokens/${id}`)
     await page.getByLabel('Name', { exact: true }).first().waitFor()
-    await page.getByRole('textbox', { name: 'Expires at the age of' }).fill('soon')
+    const age = page.getByRole('textbox', { name: 'Expires on, or at the age of' })
+    await age.fill('soon')
     const save = page.getByRole('button', { name: 'Save the settings' })
     await save.click()
-    await page.getByText('Duration has wrong format.').waitFor()
-    await page.getByRole('textbox', { name: 'Expires at the age of' }).fill('90 days')
+    await page.getByText('Not understood. Such as 2026-12-31, or 90 days 12 hours.').waitFor()
+    t.is(await page.getByText('Expires: ?').count(), 1)
+    await age.fill('2099-12-31')
+    await page.getByText('Expires: Dec 31, 2099, 11:59 PM').waitFor()
+    await save.click()
+    await page.getByText('The settings are saved. Expires: Dec 31, 2099, 11:59 PM').waitFor()
+    await page.reload()
+    await save.waitFor()
+    t.is(await age.inputValue(), '2099-12-31')
+    await age.fill('90 days 12 hours')
     await page.getByRole('textbox', { name: 'Expires when unused for' }).fill('12 hours')
-    await page.getByRole('textbox', { name: 'Networks' }).fill('192.0.2.0/24 2001:db8::/32')
+    await page.getByRole('textbox', { name: 'May be used from' }).fill('192.0.2.0/24 2001:db8::/32')
     await page.getByLabel('May create domains').check()
     await save.click()
     await page.getByText('The settings are saved.').waitFor()
     const token = succeeded(await api.get(`/auth/tokens/${id}/`), 200).json as Record<string, unknown>
     t.like(token, {
       name: 'before',
-      max_age: '90 00:00:00',
+      max_age: '90 12:00:00',
       max_unused_period: '12:00:00',
       allowed_subnets: ['192.0.2.0/24', '2001:db8::/32'],
       perm_create_domain: true,
@@ -238,6 +259,47 @@ function declare(test: Declare, browser: () => Browser): void {
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
     t.is((await api.get(`/auth/tokens/${id}/`)).status, 404)
+  })
+
+  test('the page of a token has the texts of programs, with the names of its policies', async (t) => {
+    const { tab, account, domain } = await signedIn(browser(), 'tokens')
+    const { page } = tab
+    const challenge = { domain, subname: '_acme-challenge.www', type: 'TXT', write: true }
+    const { id } = await tokenWith(account.id, { write: false }, challenge)
+    await page.goto(`${service().url}/console/tokens/${id}`)
+    await page.getByText('It can read all your domains.').waitFor()
+    await page.getByText('Set up a program').click()
+    const texts = page.locator('.snippet pre')
+    t.regex((await texts.allTextContents()).join(''), /^dns_desec_token = SECRET$/m)
+    t.true((await texts.nth(1).innerText()).includes(`-d www.${domain} `))
+    await page.getByLabel('Program').selectOption('FRITZ!Box')
+    t.deepEqual(await texts.allTextContents(), [
+      `${service().url}/nic/update?hostname=<domain>&myipv4=<ipaddr>&myipv6=<ip6addr>`,
+      `www.${domain}`,
+      domain,
+      'SECRET',
+    ])
+    await check(t, tab, 'token-programs')
+  })
+
+  test('the token of the session is marked; who deletes it is told before, and signed out', async (t) => {
+    const { tab, api, account } = await signedIn(browser(), 'tokens')
+    const { page } = tab
+    await addToken(service(), account.id, { name: 'another' })
+    await page.reload()
+    const marked = page.getByRole('row').filter({ hasText: 'you are signed in with it' })
+    await marked.waitFor()
+    t.is(await marked.count(), 1)
+    await marked.getByRole('link').click()
+    await page.getByText('You are signed in with it.').waitFor()
+    await page.getByRole('button', { name: 'Delete this token' }).click()
+    await page.getByText('You are signed in with it: this session ends.').waitFor()
+    await check(t, tab, 'token-own-deletion')
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    t.is(await page.getByText('Your session has ended.').count(), 0)
+    t.is(await page.evaluate('sessionStorage.length'), 0)
+    t.is((await api.get('/auth/token/')).status, 401)
   })
 
   test('who may not manage tokens reads why', async (t) => {
