@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback } from 'preact/hooks'
 import type { Row } from '../model/rows.ts'
 
 /** The heights of rows in rem; style.css has them, too. */
@@ -13,24 +13,9 @@ function linesOf({ state: { records } }: Row, isNarrow: boolean): number {
   return Math.min(records.length, SHOWN_RECORDS + 1) + (isNarrow ? 1 : 0)
 }
 
-/** Returns the height of a row of fixed height, in pixels. */
+/** Returns the height of a row of fixed height, in pixels; the caller draws again when the width of the window changes. */
 export function useFixedHeight(): (row: Row) => number {
-  const isNarrow = useMedia('(max-width: 40rem)')
+  const isNarrow = matchMedia('(max-width: 40rem)').matches
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize)
   return useCallback((row) => (PADDING + LINE * linesOf(row, isNarrow)) * rem, [isNarrow, rem])
-}
-
-function useMedia(query: string): boolean {
-  const [list] = useState(() => matchMedia(query))
-  const [matches, setMatches] = useState(list.matches)
-  useEffect(() => {
-    const follow = () => {
-      setMatches(list.matches)
-    }
-    list.addEventListener('change', follow)
-    return () => {
-      list.removeEventListener('change', follow)
-    }
-  }, [list])
-  return matches
 }

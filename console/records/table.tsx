@@ -147,13 +147,14 @@ function Place({ id, index, top, onHeight, children }: PlaceProps) {
   )
 }
 
-/** The part of an element that is in the window, in pixels from its top. */
+/** The part of an element that is in the window, in pixels from its top. Draws again when the window changes. */
 function useWindow(element: RefObject<HTMLElement | null>): { top: number; bottom: number } {
-  const [part, setPart] = useState({ top: 0, bottom: 0 })
+  const [part, setPart] = useState({ top: 0, bottom: 0, width: 0 })
   const look = () => {
     const top = -element.current!.getBoundingClientRect().top
     const bottom = top + innerHeight
-    if (top !== part.top || bottom !== part.bottom) setPart({ top, bottom })
+    const width = innerWidth
+    if (top !== part.top || bottom !== part.bottom || width !== part.width) setPart({ top, bottom, width })
   }
   // What is above the table may have grown.
   useLayoutEffect(look)
