@@ -29,11 +29,13 @@ function sameRecords(ones: string[], others: string[]): boolean {
   return ones.length === others.length && others.every((record) => found.has(record))
 }
 
-/** Adds an edit in place of the one of its RRset; an edit that changes nothing takes it away. */
-export function staged(edits: Edits, edit: Edit): Edits {
+/** Adds edits in place of those of their RRsets; an edit that changes nothing takes the one of its RRset away. */
+export function staged(edits: Edits, changes: Edit[]): Edits {
   const next = new Map(edits)
-  if (isSame(edit.base, edit.after)) next.delete(keyOf(edit))
-  else next.set(keyOf(edit), edit)
+  for (const edit of changes) {
+    if (isSame(edit.base, edit.after)) next.delete(keyOf(edit))
+    else next.set(keyOf(edit), edit)
+  }
   return next
 }
 

@@ -27,7 +27,8 @@ export function retyped(entry: Entry, type: string): Entry {
   return entry.type === type ? entry : { ...entryOf(type, isBlank(entry) ? '' : entry.text), id: entry.id }
 }
 
-function isBlank({ values, text }: Entry): boolean {
+/** Whether nothing is typed. */
+export function isBlank({ values, text }: Entry): boolean {
   return (values ?? [text]).every((value) => value.trim() === '')
 }
 
@@ -47,16 +48,18 @@ export interface Judgement {
   rdata?: Rdata
   question?: Question
   problem?: string
+  /** The input that the problem is about, if there is one. */
+  at?: number
 }
 
 /** Judges an entry. The service decides; this only tells early. */
 export function judge(entry: Entry, domain: string): Judgement {
   const { type, text, values } = entry
-  if (isBlank(entry)) return { problem: 'Fill this in, or remove it.' }
+  if (isBlank(entry)) return { problem: 'Fill this in, or remove it.', at: 0 }
   const question = questionIn(type, text, domain)
   if (question !== undefined) return { question }
   const found = checked(type, text, values)
-  return typeof found === 'string' ? { problem: found } : { rdata: found }
+  return 'problem' in found ? found : { rdata: found }
 }
 
 /** The problems of an RRset as a whole; undefined while one of its records is none. */

@@ -1,3 +1,4 @@
+import type { Field as Codec } from '../../src/dns/codecs/fields.ts'
 import { Malformed } from '../../src/dns/malformed.ts'
 import { absolute } from '../../src/dns/names.ts'
 import { lexRecord, type Token } from '../../src/dns/presentation.ts'
@@ -13,31 +14,48 @@ export interface Field {
    * presentation format; the others are one word.
    */
   kind: 'number' | 'word' | 'text' | 'texts' | 'rest'
-  /** The greatest number. */
-  max?: number
-  /** An example of what it holds, where the service says only that it is malformed. */
+  /** The problem of other content, where the service does not say it in the words of the field. */
+  problem?: string
+  /** What an empty input shows. */
   example?: string
 }
 
-const number = (label: string, bits: 8 | 16): Field => ({ label, kind: 'number', max: 2 ** bits - 1 })
+const number = (label: string, bits: 8 | 16): Field => ({
+  label,
+  kind: 'number',
+  problem: `${label}: a whole number from 0 to ${2 ** bits - 1}.`,
+})
 const word = (label: string): Field => ({ label, kind: 'word' })
-const rest = (label: string): Field => ({ label, kind: 'rest' })
+const hex = (label: string): Field => ({
+  label,
+  kind: 'rest',
+  problem: `${label}: an even number of hexadecimal digits.`,
+})
+const address = (label: string, example: string): Field => ({
+  label,
+  kind: 'word',
+  problem: `This is no ${label}, such as ${example}.`,
+})
 
-const SERVICE = [number('Priority', 16), word('Target'), rest('Parameters')]
+const SERVICE: Field[] = [
+  number('Priority', 16),
+  word('Target'),
+  { label: 'Parameters', kind: 'rest', example: 'alpn=h2' },
+]
 
 /** The types whose records have fields; those of other types are edited in presentation format. */
 export const FIELDS: Readonly<Record<string, readonly Field[]>> = {
-  A: [{ ...word('IPv4 address'), example: '192.0.2.1' }],
-  AAAA: [{ ...word('IPv6 address'), example: '2001:db8::1' }],
+  A: [address('IPv4 address', '192.0.2.1')],
+  AAAA: [address('IPv6 address', '2001:db8::1')],
   CNAME: [word('Target')],
   MX: [number('Priority', 16), word('Mail server')],
   TXT: [{ label: 'Text', kind: 'texts' }],
   NS: [word('Nameserver')],
   SRV: [number('Priority', 16), number('Weight', 16), number('Port', 16), word('Target')],
   CAA: [number('Flags', 8), word('Tag'), { label: 'Value', kind: 'text' }],
-  DS: [number('Key tag', 16), word('Algorithm'), number('Digest type', 8), rest('Digest')],
-  TLSA: [number('Usage', 8), number('Selector', 8), number('Matching type', 8), rest('Data')],
-  SSHFP: [number('Algorithm', 8), number('Fingerprint type', 8), rest('Fingerprint')],
+  DS: [number('Key tag', 16), word('Algorithm'), number('Digest type', 8), hex('Digest')],
+  TLSA: [number('Usage', 8), number('Selector', 8), number('Matching type', 8), hex('Data')],
+  SSHFP: [number('Algorithm', 8), number('Fingerprint type', 8), hex('Fingerprint')],
   HTTPS: SERVICE,
   SVCB: SERVICE,
 }
@@ -72,29 +90,44 @@ function textIn(tokens: Token[]): string | undefined {
 
 /** The record, in presentation format, whose fields have these values. */
 export function recordOf(type: string, values: string[]): string {
-  return FIELDS[type]!.map(({ kind }, i) =>
-    kind === 'text' || kind === 'texts' ? quoted(values[i]!) : values[i]!.trim(),
-  )
+  return FIELDS[type]!.map((field, i) => spelled(field, values[i]!))
     .filter((text) => text !== '')
     .join(' ')
 }
 
-/** A record's forms, or what is wrong with it. @param values of its fields, to say which number is none */
-export function checked(type: string, record: string, values?: string[]): Rdata | string {
+/** A field's value in presentation format. */
+function spelled({ kind }: Field, value: string): string {
+  return kind === 'text' || kind === 'texts' ? quoted(value) : value.trim()
+}
+
+/** What is wrong with a record, and with which of its inputs. */
+export interface Problem {
+  problem: string
+  at: number
+}
+
+/** A record's forms, or what is wrong with it. @param values of its fields; without, its only input is its text */
+export function checked(type: string, record: string, values?: string[]): Rdata | Problem {
   try {
     return parseRdata(type, record)
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
-    const fields = values === undefined ? [] : FIELDS[type]!
-    const wrong = fields.find(({ max }, i) => max !== undefined && !isNumber(values![i]!, max))
-    if (wrong !== undefined) return `${wrong.label}: a whole number from 0 to ${wrong.max}.`
-    const [{ label, example } = {}] = fields
-    return example === undefined ? error.message : `This is no ${label}, such as ${example}.`
+    if (values === undefined) return { problem: error.message, at: 0 }
+    const fields = FIELDS[type]!
+    const at = fields.findIndex((field, i) => !canRead(TYPES.get(type)!.fields[i]!, spelled(field, values[i]!)))
+    // What is wrong with the whole record is wrong with its last field: a digest's length, the parameters of an alias.
+    return { problem: fields[at]?.problem ?? error.message, at: at < 0 ? fields.length - 1 : at }
   }
 }
 
-function isNumber(text: string, max: number): boolean {
-  return /^[0-9]+$/.test(text.trim()) && Number(text) <= max
+function canRead(codec: Codec, text: string): boolean {
+  try {
+    const tokens = lexRecord(text)
+    codec.read(tokens)
+    return codec.rest === true || tokens.length === 1
+  } catch {
+    return false
+  }
 }
 
 /** A name without final dot: which token of the record it is, and the absolute names that it may mean. */
@@ -113,9 +146,15 @@ export function questionIn(type: string, record: string, domain: string): Questi
     if (!field.isName || token === undefined || token.quoted || token.raw.endsWith('\\')) continue
     const name = token.raw
     const below = absolute(name, `${domain}.`)
-    if (below !== name) return { at, name, answers: name === '@' ? [below] : [`${name}.`, below] }
+    if (below !== name) return { at, name, answers: likeliest(name, below) }
   }
   return undefined
+}
+
+/** The absolute names that a name may mean; the first is what most mean: one label is a host of the domain. */
+function likeliest(name: string, below: string): string[] {
+  if (name === '@') return [below]
+  return name.includes('.') ? [`${name}.`, below] : [below, `${name}.`]
 }
 
 /** The record with the answer to its question. */

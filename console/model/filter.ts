@@ -1,29 +1,30 @@
+import { nameOf } from '../../src/dns/names.ts'
 import { shownName, type RRset } from './rrset.ts'
 
 type Test = (rrset: RRset) => boolean
 
-const COMPARISONS: Record<string, (one: number, other: number) => boolean> = {
-  '<': (one, other) => one < other,
-  '>': (one, other) => one > other,
-  '<=': (one, other) => one <= other,
-  '>=': (one, other) => one >= other,
-  '=': (one, other) => one === other,
-}
-
 /**
- * Returns the test for a filter: words, which all have to match. `type:a` is this type, `ttl<300` compares; any other word is
- * part of the name, the type or a record.
+ * Returns the test for a filter: words, which all have to match. `type:a` is this type, `ttl<300` compares, `name:a` is part of
+ * the name; any other word is part of the name, the type or a record. A name is also found by all of it, with the domain.
  */
-export function filterOf(text: string): Test {
-  const tests = text.toLowerCase().split(/\s+/).filter(Boolean).map(testOf)
+export function filterOf(text: string, domain: string): Test {
+  const tests = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => testOf(word, domain))
   return (rrset) => tests.every((test) => test(rrset))
 }
 
-function testOf(word: string): Test {
+function testOf(word: string, domain: string): Test {
   const [, type] = /^type:(.+)$/.exec(word) ?? []
   if (type !== undefined) return (rrset) => rrset.type.toLowerCase() === type
-  const [, sign, seconds] = /^ttl([<>]=?|=)([0-9]+)$/.exec(word) ?? []
-  if (sign !== undefined) return ({ ttl }) => COMPARISONS[sign]!(ttl, Number(seconds))
+  const [, signs, text] = /^ttl([<>]=?|=)([0-9]+)$/.exec(word) ?? []
+  const seconds = Number(text)
+  if (signs !== undefined) return ({ ttl }) => signs.includes(ttl < seconds ? '<' : ttl > seconds ? '>' : '=')
+  const [, name = word] = /^name:(.+)$/.exec(word) ?? []
   return ({ subname, type, records }) =>
-    [shownName(subname), type, ...records].some((part) => part.toLowerCase().includes(word))
+    [name, `${name}.`].includes(nameOf({ name: domain }, subname)) ||
+    shownName(subname).includes(name) ||
+    (name === word && [type, ...records].some((part) => part.toLowerCase().includes(word)))
 }

@@ -1,9 +1,16 @@
-import type { components } from '../../build/api-types.d.ts'
 import { stepWords } from './dnssec.ts'
 import { titleOf } from './rows.ts'
 import { counted, verbFor, type Change } from './rrset.ts'
 
-export type Entry = components['schemas']['Entry']
+/** What a line of the history says of an entry (contract §15.5). */
+interface Entry {
+  source: string
+  owner: string | null
+  token: { name: string | null } | null
+  count: number
+  rollover: { action: string; phase: string | null } | null
+  changes: Change[] | null
+}
 
 /** Where a write came from, in words; of a request for records, its token says enough. */
 const SOURCES: Record<string, string> = {

@@ -22,10 +22,10 @@ export function rowsOf(rrsets: RRsets, edits: Edits): Row[] {
   return inOrder(rows.values())
 }
 
-/** What an edit does, in a word. */
-export function wordFor({ base, after }: Edit): 'new' | 'deleted' | 'changed' {
-  if (base === null) return 'new'
-  return after === null ? 'deleted' : 'changed'
+/** What an edit will do, in a word. */
+export function wordFor({ base, after }: Edit): 'add' | 'delete' | 'change' {
+  if (base === null) return 'add'
+  return after === null ? 'delete' : 'change'
 }
 
 /** The edit of a row that gives it another state; null deletes it. */

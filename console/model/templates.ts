@@ -100,7 +100,7 @@ export function answerTo([, kind, first]: Ask, typed: string, domain: string): A
   const question = questionIn(kind, value, domain)
   if (question !== undefined) return question
   const found = checked(kind, value, valuesOf(kind, value))
-  return typeof found === 'string' ? { problems: [found] } : { value: found.text }
+  return 'problem' in found ? { problems: [found.problem] } : { value: found.text }
 }
 
 /**

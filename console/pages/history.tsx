@@ -2,7 +2,8 @@ import { useState } from 'preact/hooks'
 import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
-import { reversed, wanted, wordsOf, type Entry } from '../model/history.ts'
+import type { components } from '../../build/api-types.d.ts'
+import { reversed, wanted, wordsOf } from '../model/history.ts'
 import { applied } from '../model/state.ts'
 import { inOrder } from '../model/order.ts'
 import { zoneLines } from '../model/zone-lines.ts'
@@ -14,6 +15,8 @@ import { Dialog, Review } from '../parts/review.tsx'
 import { Time } from '../parts/time.tsx'
 import { stageElsewhere } from '../records/staging.ts'
 import { navigate } from '../router.ts'
+
+type Entry = components['schemas']['Entry']
 
 /** What the page is about to change, or the version of the state that it shows. */
 type Open = { undo: Entry } | { state: number; title: string } | { restore: number } | undefined

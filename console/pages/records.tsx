@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { mayChange } from '../api/me.ts'
 import { counted, keyOf } from '../model/rrset.ts'
 import type { Row } from '../model/rows.ts'
@@ -8,12 +8,13 @@ import { DomainHeader } from '../parts/domain-header.tsx'
 import { Failure } from '../parts/loading.tsx'
 import { Add } from '../records/add.tsx'
 import { Hints } from '../records/hints.tsx'
-import { Keys } from '../records/keys.tsx'
+import { keyboard, Keys } from '../records/keys.tsx'
 import { Publish } from '../records/publish.tsx'
 import { RowOrForm } from '../records/row-or-form.tsx'
 import { Selection } from '../records/selection.tsx'
 import { Table } from '../records/table.tsx'
 import { TemplateDialog } from '../records/template-dialog.tsx'
+import { useKeys } from '../records/use-keys.ts'
 import { useRecords } from '../records/use-records.ts'
 
 /** How many rows the keys of a page go up or down. */
@@ -24,12 +25,12 @@ export function RecordsPage({ name }: { name: string }) {
   const records = useRecords(name)
   const { zone, edits, collisions, problems, visible, rows } = records
   const mayEdit = mayChange(name)
-  const [isAdding, setAdding] = useState(false)
+  /** The number of the form for new records; 0: there is none. */
+  const [adding, setAdding] = useState(0)
   const [isChoosing, setChoosing] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
   const [isOvertaken, setOvertaken] = useState(false)
   const [version, setVersion] = useState<number>()
-  const [hasKeys, setKeys] = useState(true)
   const search = useRef<HTMLInputElement>(null)
 
   const review = () => {
@@ -50,11 +51,14 @@ export function RecordsPage({ name }: { name: string }) {
   }
 
   useKeys((event) => {
-    const isTyping = (event.target as Element).matches('input:not([type=checkbox]), textarea, select')
+    const target = event.target as Element
+    const isTyping = target.matches('input:not([type=checkbox]), textarea, select')
     if (event.key === 'Enter' && event.ctrlKey) review()
-    else if (isTyping || !hasKeys || event.ctrlKey || event.metaKey || event.altKey) return false
+    else if (event.ctrlKey || event.metaKey || event.altKey) return false
+    else if (event.key === 'ArrowDown' && (!isTyping || target === search.current)) records.focusRow(records.active)
+    else if (isTyping || !keyboard.hasLetters) return false
     else if (event.key === '/') search.current!.focus()
-    else if (event.key === 'n' && mayEdit) setAdding(true)
+    else if (event.key === 'n' && mayEdit) setAdding(adding || 1)
     else return false
     return true
   })
@@ -69,7 +73,7 @@ export function RecordsPage({ name }: { name: string }) {
     } // prettier-ignore
     const to = moves[event.key]
     if (to !== undefined) records.focusRow(visible[Math.min(last, Math.max(0, to))]?.key)
-    else if (event.key === 'e' && hasKeys && row !== undefined) records.setOpened(row.key, true)
+    else if (event.key === 'e' && keyboard.hasLetters && row !== undefined) records.setOpened(row.key, true)
     else if (event.key === 'Delete' && row !== undefined && mayEdit) remove([row])
     else return
     event.preventDefault()
@@ -85,15 +89,10 @@ export function RecordsPage({ name }: { name: string }) {
           ref={search}
           type="search"
           aria-label="Filter"
-          placeholder="Filter: mx  type:a  192.0.2.  ttl<300"
+          placeholder="Filter: mx  type:a  name:www  192.0.2.  ttl<300"
           value={records.filter}
           onInput={(event) => {
             records.setFilter(event.currentTarget.value)
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== 'ArrowDown') return
-            event.preventDefault()
-            records.focusRow(visible[0]?.key)
           }}
         />
         <span class="quiet" role="status">
@@ -107,7 +106,7 @@ export function RecordsPage({ name }: { name: string }) {
           class="main"
           hidden={!mayEdit}
           onClick={() => {
-            setAdding(true)
+            setAdding(adding || 1)
           }}
         >
           Add a record
@@ -122,7 +121,6 @@ export function RecordsPage({ name }: { name: string }) {
         </button>
       </div>
       {zone.isWhole && <Hints domain={name} rows={rows} onGo={show} />}
-      <Keys isOn={hasKeys} onSwitch={setKeys} />
       {zone.problem !== undefined && (
         <Failure
           problem={zone.problem}
@@ -141,22 +139,28 @@ export function RecordsPage({ name }: { name: string }) {
           {counted(collisions.size, 'change')} of yours and of somebody else collide: choose in the table.
         </p>
       )}
-      {isAdding && (
+      {adding > 0 && (
         <Add
+          key={adding}
           domain={name}
           ttl={ttl}
           minimumTtl={zone.minimumTtl}
           rows={records.byKey}
-          onStage={(place, state, isLast) => {
+          onStage={(place, state, next) => {
             const row = records.byKey.get(keyOf(place))
             if (row === undefined) records.stage([{ ...place, base: null, after: state }])
             else records.change([row], () => state)
-            setAdding(false)
-            show(keyOf(place))
-            if (isLast) review()
+            setAdding(next === 'another' ? adding + 1 : 0)
+            if (next === 'another') return
+            records.focusRow(keyOf(place))
+            if (next === 'review') review()
           }}
-          onLeave={() => {
-            setAdding(false)
+          onEdit={(key) => {
+            setAdding(0)
+            records.setOpened(key, true)
+          }}
+          onCancel={() => {
+            setAdding(0)
             records.focusRow(records.active)
           }}
         />
@@ -192,6 +196,7 @@ export function RecordsPage({ name }: { name: string }) {
           )}
         </Table>
       )}
+      <Keys />
       <div class="foot">
         {records.selected.length > 0 && (
           <Selection
@@ -208,6 +213,7 @@ export function RecordsPage({ name }: { name: string }) {
             }}
             onClear={() => {
               records.setSelected(new Set())
+              records.focusRow(records.active)
             }}
           />
         )}
@@ -220,7 +226,7 @@ export function RecordsPage({ name }: { name: string }) {
             <button class="main" disabled={!canReview} onClick={review}>
               Review
             </button>
-            <button onClick={records.discard}>Discard</button>
+            <button onClick={records.discard}>Discard all</button>
           </div>
         )}
         {records.discarded.size > 0 && (
@@ -249,7 +255,7 @@ export function RecordsPage({ name }: { name: string }) {
           onStage={(staged) => {
             setChoosing(false)
             records.stage(staged)
-            show(keyOf(staged[0]!))
+            records.focusRow(keyOf(staged[0]!))
           }}
           onClose={() => {
             setChoosing(false)
@@ -282,18 +288,4 @@ export function RecordsPage({ name }: { name: string }) {
       )}
     </>
   )
-}
-
-/** Calls `onKey` for keys that nothing else on the page uses; it returns whether it has used the key. */
-function useKeys(onKey: (event: KeyboardEvent) => boolean): void {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return
-      if (onKey(event)) event.preventDefault()
-    }
-    document.addEventListener('keydown', listen)
-    return () => {
-      document.removeEventListener('keydown', listen)
-    }
-  })
 }

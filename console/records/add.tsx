@@ -7,7 +7,7 @@ import { keyOf, type Place, type State } from '../model/rrset.ts'
 import { titleOf, type Row } from '../model/rows.ts'
 import { Field } from '../parts/form.tsx'
 import { Asking } from './asking.tsx'
-import { RRsetForm } from './rrset-form.tsx'
+import { RRsetForm, type Next } from './rrset-form.tsx'
 
 const USUAL = Object.keys(FIELDS)
 const OTHERS = [...TYPES.keys()].filter((type) => !USUAL.includes(type)).sort()
@@ -18,14 +18,19 @@ interface AddProps {
   minimumTtl: number
   /** The rows there are, by key. */
   rows: ReadonlyMap<string, Row>
-  onStage: (place: Place, state: State, isLast: boolean) => void
-  onLeave: () => void
+  onStage: (place: Place, state: State, next: Next) => void
+  /** Called to edit a row instead. */
+  onEdit: (key: string) => void
+  onCancel: () => void
 }
 
+/** The type of the record that was added last, with which the next one begins. */
+let lastType = 'A'
+
 /** Adds records at a name: a new RRset, or more records of one that is there. */
-export function Add({ domain, ttl, minimumTtl, rows, onStage, onLeave }: AddProps) {
+export function Add({ domain, ttl, minimumTtl, rows, onStage, onEdit, onCancel }: AddProps) {
   const [name, setName] = useState('')
-  const [type, setType] = useState('A')
+  const [type, setType] = useState(lastType)
   const [isAttempted, setAttempted] = useState(false)
   const typeId = useId()
   const owner = ownerOf(name, domain)
@@ -33,30 +38,45 @@ export function Add({ domain, ttl, minimumTtl, rows, onStage, onLeave }: AddProp
   const row = place && rows.get(keyOf(place))
   // A row that will be deleted is replaced.
   const present = row?.edit?.after === null ? undefined : row?.state
+  const isFull = present !== undefined && TYPES.get(type)!.single === true
   return (
     <RRsetForm
       label="Add a record"
       domain={domain}
-      place={place}
+      place={isFull ? undefined : place}
       type={type}
       initial={{ ttl, records: [''] }}
       minimumTtl={minimumTtl}
-      onStage={({ ttl: typed, records }, isLast) => {
+      isNew
+      onStage={({ ttl: typed, records }, next) => {
         const state =
           present === undefined
             ? { ttl: typed, records }
             : { ttl: present.ttl, records: [...new Set([...present.records, ...records])] }
-        onStage(place!, state, isLast)
+        lastType = type
+        onStage(place!, state, next)
       }}
       onAttempt={() => {
         setAttempted(true)
       }}
-      onLeave={onLeave}
+      onCancel={onCancel}
       below={
         <>
-          {'answers' in owner && <Asking name={name} answers={owner.answers} onAnswer={setName} />}
+          {'answers' in owner && <Asking domain={domain} answers={owner.answers} at={0} onAnswer={setName} />}
           {present !== undefined && (
-            <p class="note">There is {titleOf(place!)} already: its records and TTL stay, and these are added.</p>
+            // As long as it is full, staging leads to the button, as to an answer.
+            <p class={isFull ? 'asking' : 'note'}>
+              There is {titleOf(place!)} already{!isFull && ': its records and TTL stay, and these are added'}.{' '}
+              <button
+                type="button"
+                class="small"
+                onClick={() => {
+                  onEdit(row!.key)
+                }}
+              >
+                Edit {titleOf(place!)} instead
+              </button>
+            </p>
           )}
         </>
       }

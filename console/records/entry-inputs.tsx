@@ -1,9 +1,10 @@
-import { useId, useRef } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 import { withText, withValue, type Entry, type Judgement } from '../model/entry.ts'
 import { answered, FIELDS, type Field } from '../model/fields.ts'
 import { Asking } from './asking.tsx'
 
 interface EntryProps {
+  domain: string
   /** From 1. */
   position: number
   entry: Entry
@@ -15,19 +16,19 @@ interface EntryProps {
 }
 
 /** The inputs of one record: its fields, or its text. */
-export function EntryInputs({ position, entry, judgement, isJudged, onChange, onRemove }: EntryProps) {
-  const group = useRef<HTMLFieldSetElement>(null)
+export function EntryInputs(props: EntryProps) {
+  const { domain, position, entry, judgement, isJudged, onChange, onRemove } = props
   const problemId = useId()
-  const { question, problem } = judgement
+  const { question, problem, at } = judgement
   const isWrong = isJudged && problem !== undefined
-  const common = { isWrong, describedBy: isWrong ? problemId : undefined }
+  const marks = (i: number) => ({ isWrong: isWrong && i === at, describedBy: isWrong ? problemId : undefined })
   return (
-    <fieldset ref={group} class="entry">
-      <legend class="unseen">Record {position}</legend>
+    <fieldset class="entry">
+      <legend class="unseen">Value {position}</legend>
       <div class="entry-inputs">
         {entry.values === undefined ? (
           <Input
-            {...common}
+            {...marks(0)}
             field={{ label: 'Record as text', kind: 'rest' }}
             value={entry.text}
             onText={(text) => {
@@ -38,7 +39,7 @@ export function EntryInputs({ position, entry, judgement, isJudged, onChange, on
           FIELDS[entry.type]!.map((field, i) => (
             <Input
               key={field.label}
-              {...common}
+              {...marks(i)}
               field={field}
               value={entry.values![i]!}
               onText={(text) => {
@@ -47,7 +48,7 @@ export function EntryInputs({ position, entry, judgement, isJudged, onChange, on
             />
           ))
         )}
-        <button type="button" class="small" aria-label={`Remove record ${position}`} onClick={onRemove}>
+        <button type="button" aria-label={`Remove value ${position}`} onClick={onRemove}>
           Remove
         </button>
       </div>
@@ -58,11 +59,11 @@ export function EntryInputs({ position, entry, judgement, isJudged, onChange, on
       )}
       {question !== undefined && (
         <Asking
-          name={question.name}
+          domain={domain}
           answers={question.answers}
+          at={question.at}
           onAnswer={(answer) => {
             onChange(withText(entry, answered(entry.text, question, answer)))
-            group.current!.querySelector<HTMLElement>('input, textarea')!.focus()
           }}
         />
       )}
@@ -78,11 +79,12 @@ interface InputProps {
   onText: (text: string) => void
 }
 
-function Input({ field: { label, kind }, value, isWrong, describedBy, onText }: InputProps) {
+function Input({ field: { label, kind, example }, value, isWrong, describedBy, onText }: InputProps) {
   const id = useId()
   const shared = {
     id,
     value,
+    placeholder: example,
     class: 'mono',
     autocapitalize: 'none' as const,
     spellcheck: false,

@@ -6,20 +6,23 @@ const KEYS = [
   ['Delete', 'stage its deletion'],
   ['Shift+Space', 'on a checkbox: select the rows between, too'],
   ['Ctrl+Enter', 'review'],
-  ['Esc', 'leave'],
+  ['Esc', 'cancel'],
 ] as const
 
-interface KeysProps {
-  /** Whether letters act. */
-  isOn: boolean
-  onSwitch: (isOn: boolean) => void
-}
+/** How the keyboard was left, until the page is loaded again: whether letters act, and whether the keys are shown. */
+export const keyboard = { hasLetters: true, isShown: false }
 
 /** Shows the keys. Those of one character can be switched off, for people whose tools type letters (WCAG 2.1.4). */
-export function Keys({ isOn, onSwitch }: KeysProps) {
+export function Keys() {
   return (
-    <details class="keys quiet">
-      <summary>Keys</summary>
+    <details
+      class="keys quiet"
+      open={keyboard.isShown}
+      onToggle={({ currentTarget }) => {
+        keyboard.isShown = currentTarget.open
+      }}
+    >
+      <summary>Keyboard</summary>
       <ul>
         {KEYS.map(([key, what]) => (
           <li key={key}>
@@ -30,12 +33,12 @@ export function Keys({ isOn, onSwitch }: KeysProps) {
           <label>
             <input
               type="checkbox"
-              checked={isOn}
-              onChange={(event) => {
-                onSwitch(event.currentTarget.checked)
+              checked={keyboard.hasLetters}
+              onChange={({ currentTarget }) => {
+                keyboard.hasLetters = currentTarget.checked
               }}
             />{' '}
-            Keys of one character
+            Letters act as keys
           </label>
         </li>
       </ul>

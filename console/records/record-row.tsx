@@ -15,8 +15,8 @@ interface RowProps {
   /** @param isRange whether the rows between are meant, too */
   onSelect: (isSelected: boolean, isRange: boolean) => void
   onEdit: () => void
-  /** Drops the staged edit. */
-  onDrop: () => void
+  /** Discards the staged edit. */
+  onDiscard: () => void
   /** Keeps the staged edit, although somebody else has changed the RRset. */
   onKeep: () => void
 }
@@ -53,7 +53,7 @@ export function RecordRow({ row, isActive, isSelected, problems, collision, ...o
           />
         </span>
         <span role="rowheader" class="owner mono">
-          {word !== undefined && <span class="word">{word}</span>}
+          {word !== undefined && <span class="word">to {word}</span>}
           <button class="plain" data-open tabIndex={tabIndex} aria-label={`Edit ${title}`} onClick={on.onEdit}>
             {shownName(row.subname)}
           </button>
@@ -68,12 +68,12 @@ export function RecordRow({ row, isActive, isSelected, problems, collision, ...o
           <Records records={state.records} />
           {edit !== undefined && (
             <button
-              class="small drop"
+              class="small discard"
               tabIndex={tabIndex}
-              aria-label={`Drop the change of ${title}`}
-              onClick={on.onDrop}
+              aria-label={`Discard the change of ${title}`}
+              onClick={on.onDiscard}
             >
-              Drop
+              Discard
             </button>
           )}
         </span>
@@ -97,7 +97,7 @@ export function RecordRow({ row, isActive, isSelected, problems, collision, ...o
             </dd>
           </dl>
           <p class="buttons">
-            <button onClick={on.onDrop}>Take theirs</button>
+            <button onClick={on.onDiscard}>Take theirs</button>
             <button onClick={on.onKeep}>Keep yours</button>
           </p>
         </div>

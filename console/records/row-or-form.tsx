@@ -30,8 +30,8 @@ export function RowOrForm({ domain, row, records, onStage }: RowOrFormProps) {
         onEdit={() => {
           records.setOpened(key, true)
         }}
-        onDrop={() => {
-          records.drop(row)
+        onDiscard={() => {
+          records.discardOne(row)
         }}
         onKeep={() => {
           records.stage([{ ...edit!, base: records.collisions.get(key)!.theirs }])
@@ -61,14 +61,14 @@ function RowForm({ domain, row, records, onStage }: RowOrFormProps) {
         presentTtl={base?.ttl}
         minimumTtl={records.zone.minimumTtl}
         problems={records.problems.get(key)}
-        onStage={(after, isLast) => {
+        onStage={(after, next) => {
           stage(after)
-          onStage(isLast)
+          onStage(next === 'review')
         }}
         onDelete={() => {
           stage(null)
         }}
-        onLeave={() => {
+        onCancel={() => {
           records.setOpened(key, false)
         }}
       >

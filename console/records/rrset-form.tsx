@@ -1,13 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { TYPES } from '../../src/dns/types.ts'
 import { me } from '../api/me.ts'
-import { entryOf, judge, retyped, wholeProblems, type Entry } from '../model/entry.ts'
+import { entryOf, isBlank, judge, retyped, wholeProblems, type Entry } from '../model/entry.ts'
 import { FIELDS } from '../model/fields.ts'
 import { mayWrite } from '../model/may-write.ts'
 import type { Place, State } from '../model/rrset.ts'
 import { titleOf } from '../model/rows.ts'
 import { ttlProblem } from '../model/ttl.ts'
 import { EntryInputs } from './entry-inputs.tsx'
+
+/** What follows when something is staged: the review, or a form for another new record. */
+export type Next = 'review' | 'another' | undefined
 
 interface RRsetFormProps {
   domain: string
@@ -27,47 +31,52 @@ interface RRsetFormProps {
   children: ComponentChildren
   /** What is asked or said about the inputs before the records. */
   below?: ComponentChildren
-  /** Called when something is staged. @param isLast whether the review shall follow at once */
-  onStage: (state: State, isLast: boolean) => void
+  /** Whether the form is for new records, which can be staged one after another. */
+  isNew?: boolean
+  onStage: (state: State, next: Next) => void
   onDelete?: () => void
-  onLeave: () => void
-  /** Called when staging was tried without a place. */
+  onCancel: () => void
+  /** Called when staging was tried. */
   onAttempt?: () => void
 }
 
 /** Edits the TTL and the records of an RRset. What is typed is checked at once, and staged only if nothing is wrong. */
 export function RRsetForm(props: RRsetFormProps) {
-  const { domain, place, type, initial, presentTtl, minimumTtl, problems = [], children, below, onLeave } = props
+  const { domain, place, type, initial, presentTtl, minimumTtl, problems = [], children, below, onCancel } = props
   const [ttl, setTtl] = useState(String(initial.ttl))
   const [typed, setEntries] = useState(() => initial.records.map((record) => entryOf(type, record)))
-  const [touched, setTouched] = useState<ReadonlySet<number>>(new Set())
   const [isAttempted, setAttempted] = useState(false)
+  /** How many values were added. */
+  const [added, setAdded] = useState(0)
   const form = useRef<HTMLFormElement>(null)
   const ttlId = useId()
   const entries = typed.map((entry) => retyped(entry, type))
+  const focus = (selector: string) => {
+    form.current!.querySelector<HTMLElement>(selector)?.focus()
+  }
   useLayoutEffect(() => {
-    form.current!.querySelector<HTMLElement>(place === undefined ? 'input' : '.entry :is(input, textarea)')!.focus()
-  }, [])
+    const entry = added > 0 ? '.entry:last-of-type' : '.entry'
+    focus(place === undefined && added === 0 ? 'input' : `${entry} :is(input, textarea)`)
+  }, [added])
   const judgements = entries.map((entry) => judge(entry, domain))
   const whole = place && wholeProblems(place, domain, judgements)
   const wrongTtl = Number(ttl) === presentTtl ? undefined : ttlProblem(ttl, minimumTtl)
   const change = (id: number, next?: Entry) => {
     setEntries(entries.flatMap((entry) => (entry.id === id ? (next ?? []) : entry)))
-    setTouched(new Set(touched).add(id))
   }
-  const stage = (isLast = false) => {
+  const stage = (next?: Next) => {
     setAttempted(true)
     props.onAttempt?.()
     if (whole?.length === 0 && wrongTtl === undefined) {
       const records = judgements.map(({ rdata }) => rdata!.text)
-      props.onStage({ ttl: Number(ttl), records }, isLast)
-    } else form.current!.querySelector<HTMLElement>('[aria-invalid=true], .asking button')?.focus()
+      props.onStage({ ttl: Number(ttl), records }, next)
+    } else focus('[aria-invalid=true], .asking button')
   }
   const isInFields = entries.some(({ values }) => values !== undefined)
   return (
     <form
       ref={form}
-      class="rrset-form"
+      class={`rrset-form ${isAttempted ? 'attempted' : ''}`}
       aria-label={props.label}
       // The service and the form itself say what is wrong.
       noValidate
@@ -76,8 +85,8 @@ export function RRsetForm(props: RRsetFormProps) {
         stage()
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onLeave()
-        else if (event.key === 'Enter' && event.ctrlKey) stage(true)
+        if (event.key === 'Escape') onCancel()
+        else if (event.key === 'Enter' && event.ctrlKey) stage('review')
         else return
         event.preventDefault()
         event.stopPropagation()
@@ -114,10 +123,11 @@ export function RRsetForm(props: RRsetFormProps) {
       {entries.map((entry, i) => (
         <EntryInputs
           key={entry.id}
+          domain={domain}
           position={i + 1}
           entry={entry}
           judgement={judgements[i]!}
-          isJudged={isAttempted || touched.has(entry.id)}
+          isJudged={isAttempted || !isBlank(entry)}
           onChange={(next) => {
             change(entry.id, next)
           }}
@@ -133,22 +143,37 @@ export function RRsetForm(props: RRsetFormProps) {
       ))}
       <p class="buttons">
         <button class="main">Stage</button>
-        <button
-          type="button"
-          onClick={() => {
-            setEntries([...entries, entryOf(type, '')])
-          }}
-        >
-          Another record
-        </button>
+        {props.isNew === true && (
+          <button
+            type="button"
+            onClick={() => {
+              stage('another')
+            }}
+          >
+            Stage and add another
+          </button>
+        )}
+        {!(TYPES.get(type)!.single === true && entries.length > 0) && (
+          <button
+            type="button"
+            onClick={() => {
+              setEntries([...entries, entryOf(type, '')])
+              setAdded(added + 1)
+            }}
+          >
+            Another value
+          </button>
+        )}
         {FIELDS[type] !== undefined && (
           <button
             type="button"
             onClick={() => {
-              const next = isInFields
-                ? entries.map((entry) => ({ ...entry, values: undefined }))
-                : entries.map((entry) => ({ ...entry, values: entryOf(type, entry.text).values }))
-              setEntries(next)
+              setEntries(
+                entries.map((entry) => ({
+                  ...entry,
+                  values: isInFields ? undefined : entryOf(type, entry.text).values,
+                })),
+              )
             }}
           >
             {isInFields ? 'Edit as text' : 'Edit in fields'}
@@ -156,11 +181,11 @@ export function RRsetForm(props: RRsetFormProps) {
         )}
         {props.onDelete !== undefined && (
           <button type="button" onClick={props.onDelete}>
-            Delete all of it
+            Delete {titleOf(place!)}
           </button>
         )}
-        <button type="button" onClick={onLeave}>
-          Leave
+        <button type="button" onClick={onCancel}>
+          Cancel
         </button>
       </p>
     </form>

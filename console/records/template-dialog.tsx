@@ -56,7 +56,10 @@ export function TemplateDialog({ domain, ttl, rows, onStage, onClose }: Template
             ))}
           </select>
         </div>
-        {fields.map(({ key, label, value, isTyped, answer }) => (
+        <p class="quiet">
+          Records that are there stay, and what is in their way is left out. Nothing is published before the review.
+        </p>
+        {fields.map(({ key, label, value, isTyped, answer }, i) => (
           <div key={key}>
             <Field
               label={label}
@@ -68,8 +71,9 @@ export function TemplateDialog({ domain, ttl, rows, onStage, onClose }: Template
             />
             {'answers' in answer && (
               <Asking
-                name={value}
+                domain={domain}
                 answers={answer.answers}
+                at={i}
                 onAnswer={(text) => {
                   setValue(key, text)
                 }}
@@ -87,7 +91,7 @@ export function TemplateDialog({ domain, ttl, rows, onStage, onClose }: Template
             Stage {edits.length > 0 && counted(edits.length, 'RRset')}
           </button>
           <button type="button" onClick={onClose}>
-            Back
+            Cancel
           </button>
         </p>
       </form>

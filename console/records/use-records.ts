@@ -17,7 +17,9 @@ export function useRecords(domain: string) {
   const [edits, setEdits] = useStaged(domain)
   const [problems, setProblems] = useState<Problems>(new Map())
   const [discarded, setDiscarded] = useState<Edits>(NO_EDITS)
-  const [filter, setFilter] = useState(location.value.query.get('filter') ?? '')
+  const [filter, setFilterText] = useState(location.value.query.get('filter') ?? '')
+  /** The rows that were staged since the filter was typed: they stay in sight. */
+  const [kept, setKept] = useState<ReadonlySet<string>>(new Set())
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [latest, setLatest] = useState<string>()
@@ -42,9 +44,9 @@ export function useRecords(domain: string) {
     [open, problems, merged],
   )
   const visible = useMemo(() => {
-    const isFound = filterOf(filter)
-    return rows.filter((row) => isFlexible(row) || isFound({ ...row, ...row.state }))
-  }, [rows, filter, isFlexible])
+    const isFound = filterOf(filter, domain)
+    return rows.filter((row) => kept.has(row.key) || isFlexible(row) || isFound({ ...row, ...row.state }))
+  }, [rows, filter, kept, isFlexible])
 
   // Before the next key is pressed.
   useLayoutEffect(() => {
@@ -65,7 +67,8 @@ export function useRecords(domain: string) {
     const refused = new Map(problems)
     for (const edit of changes) refused.delete(keyOf(edit))
     setProblems(refused)
-    setEdits(changes.reduce(staged, edits))
+    setKept(new Set([...kept, ...changes.map(keyOf)]))
+    setEdits(staged(edits, changes))
   }
   const setOpened = (key: string, isOpen: boolean) => {
     const next = new Set(open)
@@ -87,7 +90,11 @@ export function useRecords(domain: string) {
     visible,
     isFlexible,
     filter,
-    setFilter,
+    setFilter: (text: string) => {
+      setFilterText(text)
+      setKept(new Set())
+      setActive(undefined)
+    },
     open,
     setOpened,
     selected: visible.filter(({ key }) => selected.has(key)),
@@ -106,7 +113,7 @@ export function useRecords(domain: string) {
       setSelected(next)
       setLatest(key)
     },
-    active: active !== undefined && byKey.has(active) ? active : visible[0]?.key,
+    active: visible.some(({ key }) => key === active) ? active : visible[0]?.key,
     setActive,
     focusRow,
     stage,
@@ -114,8 +121,7 @@ export function useRecords(domain: string) {
     change: (some: Row[], after: (row: Row) => State | null) => {
       stage(some.map((row) => editOf(row, after(row))))
     },
-    /** Drops the edit of a row. */
-    drop: (row: Row) => {
+    discardOne: (row: Row) => {
       const at = visible.indexOf(row)
       stage([{ ...row.edit!, after: row.edit!.base }])
       focusRow(zone.rrsets.has(row.key) ? row.key : (visible[at + 1] ?? visible[at - 1])?.key)
@@ -133,6 +139,7 @@ export function useRecords(domain: string) {
     settle: () => {
       zone.reload(edits)
       setEdits(NO_EDITS)
+      setSelected(new Set())
     },
   }
 }

@@ -11,7 +11,7 @@ const TWO = state(3600, '192.0.2.2')
 const THREE = state(3600, '192.0.2.3')
 
 const edit = (base: State | null, after: State | null, subname = 'www'): Edit => ({ subname, type: 'A', base, after })
-const editsOf = (...edits: Edit[]): Edits => edits.reduce(staged, new Map<string, Edit>())
+const editsOf = (...edits: Edit[]): Edits => staged(new Map(), edits)
 const rrsetsOf = (...rrsets: RRset[]): RRsets => byPlace(rrsets)
 const www = (found: State | null): RRsets =>
   rrsetsOf(...(found === null ? [] : [{ subname: 'www', type: 'A', ...found }]))
@@ -58,7 +58,7 @@ test('edits are put upon what others have changed', (t) => {
 test('the choice of yours is an edit upon theirs', (t) => {
   const { edits, collisions } = merge(editsOf(edit(ONE, TWO)), www(THREE))
   const [collision] = collisions.values()
-  const chosen = staged(edits, { ...collision!.edit, base: collision!.theirs })
+  const chosen = staged(edits, [{ ...collision!.edit, base: collision!.theirs }])
   t.is(merge(chosen, www(THREE)).collisions.size, 0)
   t.deepEqual(applied([...www(THREE).values()], chosen.values()), [...www(TWO).values()])
 })
@@ -98,8 +98,8 @@ test('there is a row for each RRset and each edit', (t) => {
     rows.map(({ key, state: shown, edit: own }) => [key, shown.records[0], own && wordFor(own)]),
     [
       [' NS', 'a.', undefined],
-      ['a A', '192.0.2.2', 'new'],
-      ['www A', '192.0.2.1', 'deleted'],
+      ['a A', '192.0.2.2', 'add'],
+      ['www A', '192.0.2.1', 'delete'],
     ],
   )
 })

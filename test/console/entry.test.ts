@@ -12,9 +12,9 @@ import { readZoneFile } from '../../src/dns/zonefile.ts'
 test('an entry is in fields as long as it can be', (t) => {
   const mx = entryOf('MX', '')
   t.deepEqual(mx.values, ['', ''])
-  t.deepEqual(judge(mx, 'x.test'), { problem: 'Fill this in, or remove it.' })
+  t.deepEqual(judge(mx, 'x.test'), { problem: 'Fill this in, or remove it.', at: 0 })
   const typed = withValue(withValue(mx, 0, '10'), 1, 'mail')
-  t.deepEqual(judge(typed, 'x.test').question?.answers, ['mail.', 'mail.x.test.'])
+  t.deepEqual(judge(typed, 'x.test').question?.answers, ['mail.x.test.', 'mail.'])
   const whole = withText(typed, '10 mail.')
   t.deepEqual([whole.values, judge(whole, 'x.test').rdata?.text], [['10', 'mail.'], '10 mail.'])
   t.is(withText(whole, '10 mail. x').values, undefined)

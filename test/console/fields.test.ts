@@ -66,28 +66,41 @@ test('any text is the content of a TXT record, which shows it whole', (t) => {
 })
 
 test('a record is checked in the words of its fields', (t) => {
-  const wrong: [type: string, values: string[], problem: string][] = [
-    ['MX', ['x', 'mail.'], 'Priority: a whole number from 0 to 65535.'],
-    ['MX', ['65536', 'mail.'], 'Priority: a whole number from 0 to 65535.'],
-    ['SRV', ['1', '', '3', 'a.'], 'Weight: a whole number from 0 to 65535.'],
-    ['A', ['192.0.2.256'], 'This is no IPv4 address, such as 192.0.2.1.'],
-    ['MX', ['1', 'a_b.'], 'Cannot parse record contents: invalid exchange: a_b.'],
+  const malformed = (type: string, reason: string) => `Record content for type ${type} malformed: ${reason}`
+  const wrong: [type: string, values: string[], at: number, problem: string][] = [
+    ['MX', ['x', 'mail.'], 0, 'Priority: a whole number from 0 to 65535.'],
+    ['MX', ['65536', 'mail.'], 0, 'Priority: a whole number from 0 to 65535.'],
+    ['MX', ['1 2', 'mail.'], 0, 'Priority: a whole number from 0 to 65535.'],
+    ['SRV', ['1', '', '3', 'a.'], 1, 'Weight: a whole number from 0 to 65535.'],
+    ['A', ['192.0.2.256'], 0, 'This is no IPv4 address, such as 192.0.2.1.'],
+    ['MX', ['1', 'a_b.'], 1, 'Cannot parse record contents: invalid exchange: a_b.'],
+    ['TLSA', ['3', '1', '1', 'abc'], 3, 'Data: an even number of hexadecimal digits.'],
+    ['SSHFP', ['4', '2', 'ab cdx0'], 2, 'Fingerprint: an even number of hexadecimal digits.'],
+    ['DS', ['1', '', '2', 'ab'], 1, malformed('DS', 'expecting an integer')],
+    ['DS', ['1', '13', '2', 'ab'], 3, malformed('DS', 'digest length inconsistent with digest type')],
+    ['HTTPS', ['0', 'a.', 'alpn=h2'], 2, malformed('HTTPS', 'parameters in AliasMode')],
+    ['HTTPS', ['1', 'a.', 'alpn'], 2, malformed('HTTPS', '"alpn" needs a value')],
   ]
-  for (const [type, values, problem] of wrong) t.is(checked(type, recordOf(type, values), values), problem)
+  for (const [type, values, at, problem] of wrong) {
+    const record = recordOf(type, values)
+    t.deepEqual(checked(type, record, values), { at, problem }, record)
+  }
+  t.like(checked('MX', '1 a_b.'), { at: 0 })
   t.like(checked('MX', '010 mail.', ['010', 'mail.']), { text: '10 mail.' })
 })
 
 test('a name without final dot is asked about, in any type', (t) => {
   const asked: [type: string, record: string, ...answers: string[]][] = [
-    ['CNAME', 'www', 'www.', 'www.x.test.'],
+    ['CNAME', 'www', 'www.x.test.', 'www.'],
+    ['CNAME', 'www.eu', 'www.eu.', 'www.eu.x.test.'],
     ['CNAME', 'www.x.test', 'www.x.test.', 'www.x.test.x.test.'],
-    ['MX', '10 mail', '10 mail.', '10 mail.x.test.'],
+    ['MX', '10 mail', '10 mail.x.test.', '10 mail.'],
     ['MX', '10 @', '10 x.test.'],
     ['NS', 'ns\\.', 'ns\\..', 'ns\\..x.test.'],
-    ['SRV', '1 2 3 a', '1 2 3 a.', '1 2 3 a.x.test.'],
-    ['HTTPS', '1 a alpn=h2', '1 a. alpn=h2', '1 a.x.test. alpn=h2'],
-    ['PTR', 'a', 'a.', 'a.x.test.'],
-    ['NAPTR', '1 2 "" "" "" a', '1 2 "" "" "" a.', '1 2 "" "" "" a.x.test.'],
+    ['SRV', '1 2 3 a', '1 2 3 a.x.test.', '1 2 3 a.'],
+    ['HTTPS', '1 a alpn=h2', '1 a.x.test. alpn=h2', '1 a. alpn=h2'],
+    ['PTR', 'a', 'a.x.test.', 'a.'],
+    ['NAPTR', '1 2 "" "" "" a', '1 2 "" "" "" a.x.test.', '1 2 "" "" "" a.'],
     ['MX', '0 .'],
     ['CNAME', 'www.'],
     ['CNAME', 'www\\'],

@@ -40,7 +40,7 @@ function declare(test: Declare, browser: () => Browser): void {
       await form.getByRole('button', { name: 'Stage' }).click()
     }
     await page.getByRole('button', { name: 'Edit mail A' }).click()
-    await page.getByRole('button', { name: 'Delete all of it' }).click()
+    await page.getByRole('button', { name: 'Delete mail A' }).click()
     await page.getByText(`3 changes to ${zone.domain}`).waitFor()
     // This form stays open until after the changes of somebody else.
     await page.getByRole('button', { name: 'Edit open A' }).click()
@@ -116,7 +116,7 @@ function declare(test: Declare, browser: () => Browser): void {
       'RRset with conflicting type present at same subname: database (A). (No other RRsets are allowed alongside CNAME.)',
     ])
     await check(t, tab, 'records-refused')
-    await page.getByRole('button', { name: 'Drop the change of www CNAME' }).click()
+    await page.getByRole('button', { name: 'Discard the change of www CNAME' }).click()
     await page.getByRole('button', { name: 'Edit short A' }).click()
     const form = page.getByRole('form', { name: 'Edit short A' })
     t.regex(await form.innerText(), /greater than or equal to 7200/)
@@ -145,7 +145,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('the service refuses 2, see the table').waitFor()
     t.deepEqual(await page.locator('.record-row:has(> .problem) button[data-open]').allInnerTexts(), ['a', 'b'])
     t.is(await page.locator('.problem').first().innerText(), 'Insufficient token permissions.')
-    for (const name of ['a', 'b']) await page.getByRole('button', { name: `Drop the change of ${name} A` }).click()
+    for (const name of ['a', 'b']) await page.getByRole('button', { name: `Discard the change of ${name} A` }).click()
     await apply(page)
     t.is((await stored(zone))['_acme-challenge TXT'], '"x"')
     t.deepEqual(found, [])

@@ -200,7 +200,7 @@ function declare(test: Declare, browser: () => Browser): void {
     [30, 120],
   ] as const) {
     test(`while requests wait ${one} and ${other} seconds, the longer wait is shown to its end`, async (t) => {
-      const site = await newSite()
+      const site = await newSite(service())
       const tab = await openConsole(browser(), service().url, { secret: site.secret })
       const { page } = tab
       await page.clock.install()

@@ -1,0 +1,121 @@
+import type { Browser } from 'playwright-core'
+import { newRRset, newZone, rrset } from '../support/clients/api.ts'
+import { check } from '../support/console/console.ts'
+import { apply, focused, openRecords, press } from '../support/console/records.ts'
+import { withBrowser } from '../support/browser.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+// The forms of the records page, and what stays in sight beside them.
+
+const service = useService()
+
+withBrowser(declare)
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('new records are staged one after another, each with the type of the last one', async (t) => {
+    const zone = await newZone(service())
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await press(page, 'n')
+    const form = page.getByRole('form', { name: 'Add a record' })
+    await form.getByLabel('Type').selectOption('TXT')
+    for (const name of ['a', 'b']) {
+      t.is(await focused(page), 'Name')
+      await page.keyboard.type(name)
+      await form.getByLabel('Text').fill(`of ${name}`)
+      await form.getByRole('button', { name: 'Stage and add another' }).click()
+      t.is(await form.getByLabel('Name').inputValue(), '')
+    }
+    await page.getByText(`2 changes to ${zone.domain}`).waitFor()
+    await press(page, 'Escape', 'n')
+    t.is(await form.getByLabel('Type').inputValue(), 'TXT')
+    // Both are in sight above the bar, and staged words are of what will be done.
+    await form.getByLabel('Name').fill('fm1._domainkey')
+    await check(t, tab, 'records-another')
+    t.deepEqual(await page.locator('.word').allInnerTexts(), ['to add', 'to add'])
+    t.deepEqual(tab.found, [])
+  })
+
+  test('another value has the focus, and there is none where a type has one; an RRset there is edited instead', async (t) => {
+    const zone = await newZone(service(), { subname: '', type: 'MX', ttl: 3600, records: ['10 mail.example.'] })
+    await newRRset(zone.api, zone.domain, { subname: 'www', type: 'CNAME', ttl: 3600, records: ['a.example.'] })
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await press(page, 'n')
+    const form = page.getByRole('form', { name: 'Add a record' })
+    await form.getByLabel('Name').fill('www')
+    await form.getByLabel('Type').selectOption('CNAME')
+    t.is(await form.getByRole('button', { name: 'Another value' }).count(), 0)
+    await form.getByLabel('Target').fill('b.example.')
+    await press(page, 'Enter')
+    t.is(await focused(page), 'Edit www CNAME instead')
+    await form.getByLabel('Name').fill('@')
+    await form.getByLabel('Type').selectOption('MX')
+    await form.getByText('its records and TTL stay, and these are added').waitFor()
+    await check(t, tab, 'records-present')
+    await form.getByRole('button', { name: 'Edit @ MX instead' }).click()
+    const edit = page.getByRole('form', { name: 'Edit @ MX' })
+    t.is(await form.count(), 0)
+    await edit.getByRole('button', { name: 'Another value' }).click()
+    await press(page, '2', '0')
+    for (const [i, priority] of ['10', '20'].entries()) {
+      t.is(await edit.getByLabel('Priority').nth(i).inputValue(), priority)
+    }
+    await check(t, tab, 'records-values')
+    await edit.getByRole('button', { name: 'Remove value 2' }).click()
+    await edit.getByRole('button', { name: 'Delete @ MX' }).click()
+    await page.getByText(`1 change to ${zone.domain}`).waitFor()
+    t.deepEqual(tab.found, [])
+  })
+
+  test('of a record with a wrong digest, the digest is marked, and it says in words what it has to be', async (t) => {
+    const zone = await newZone(service())
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await press(page, 'n')
+    const form = page.getByRole('form', { name: 'Add a record' })
+    await form.getByLabel('Name').fill('_443._tcp')
+    await form.getByLabel('Type').selectOption('TLSA')
+    for (const label of ['Usage', 'Selector', 'Matching type']) await form.getByLabel(label).fill('1')
+    await form.getByLabel('Data').fill('abc')
+    await form.getByText('Data: an even number of hexadecimal digits.').waitFor()
+    await form.getByRole('button', { name: 'Stage', exact: true }).click()
+    t.is(await focused(page), 'Data')
+    t.is(await form.locator('[aria-invalid=true]').count(), 1)
+    await check(t, tab, 'records-digest')
+  })
+
+  test('what is staged stays in sight until the filter changes', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const { page } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    await page.getByLabel('Filter').fill('192.0.2.1')
+    await page.getByText('1 of 2 RRsets').waitFor()
+    await press(page, 'ArrowDown', 'e', 'Control+A')
+    await page.keyboard.type('198.51.100.9')
+    await press(page, 'Enter')
+    await page.getByText(`1 change to ${zone.domain}`).waitFor()
+    t.is(await focused(page), 'Edit www A')
+    await page.getByLabel('Filter').fill(`www.${zone.domain}`)
+    await page.getByText('1 of 2 RRsets').waitFor()
+    await page.getByLabel('Filter').fill('192.0.2.1')
+    await page.getByText('No record matches').waitFor()
+  })
+
+  test('the selection ends when changes are applied, and leaves the focus to the row', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const { page } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const selection = page.getByRole('form', { name: 'Selected rows' })
+    await page.getByLabel('Select www A').check()
+    await selection.getByRole('button', { name: 'Select none' }).click()
+    t.is(await focused(page), 'Edit www A')
+    await page.getByLabel('Select www A').check()
+    await selection.getByRole('button', { name: 'Delete' }).click()
+    await apply(page)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByLabel('Select www A').waitFor()
+    t.false(await page.getByLabel('Select www A').isChecked())
+    t.is(await selection.count(), 0)
+  })
+}
