@@ -6,7 +6,7 @@ import { withBrowser } from '../support/browser.ts'
 import { newZone } from '../support/clients/api.ts'
 import * as people from '../support/clients/people.ts'
 import { addFactor, addPolicies, addToken } from '../support/clients/tokens.ts'
-import { eventually, eventuallyIs } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 
@@ -221,7 +221,7 @@ function declare(test: Declare, browser: () => Browser): void {
       const answered = page.waitForResponse(policies)
       await open(tab, `tokens/${site.tokenId}`)
       await answered
-      await eventuallyIs(() => secondsShown(page).then((seconds) => seconds > 30), true)
+      await eventually(async () => (await secondsShown(page)) > 30)
       const again = page.waitForResponse(one < other ? token : policies)
       await page.clock.fastForward(31_000)
       await again
