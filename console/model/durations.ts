@@ -20,7 +20,7 @@ export function shownDuration(duration: string | null, since = ''): string {
   if (!Number.isInteger(left)) return duration
   // Swedes write dates and times as in ISO 8601.
   const [date, time] = new Date(Date.parse(since) + 1000 * left).toLocaleString('sv').split(' ')
-  if (/^23:59:5[89]$/.test(time!)) return date!
+  if (time === '23:59:59') return date!
   const parts = Object.entries(UNITS).flatMap(([unit, length]) => {
     const count = Math.floor(left / length)
     left %= length
@@ -39,8 +39,8 @@ export function typedDuration(text: string, since?: string): string | null {
   if (typed === '') return null
   let seconds = 0
   if (since !== undefined && /^\d{4}-\d\d-\d\d$/.test(typed)) {
-    // The durations of the console are whole seconds, so that this may be a fraction of one earlier.
-    seconds = Math.floor((Date.parse(`${typed}T23:59:59`) - Date.parse(since)) / 1000)
+    // Durations of whole seconds can be shown: it expires within the last second of the day.
+    seconds = Math.ceil((Date.parse(`${typed}T23:59:59`) - Date.parse(since)) / 1000)
     return `0:00:${seconds}`
   }
   const rest = typed.replace(/(\d+) *(day|hour|minute|second)s?\b/g, (_, count: string, unit: string) => {

@@ -37,7 +37,7 @@ export function DomainsPage() {
         {(domains) => (
           <>
             {states.problem && <Failure problem={states.problem} again={states.reload} />}
-            <DomainTable domains={domains} states={states.value} search={search} mayCreate={mayCreate} />
+            <DomainTable domains={domains} states={states.value ?? (states.problem && new Map())} search={search} mayCreate={mayCreate} />
           </>
         )}
       </Loaded>
@@ -46,7 +46,7 @@ export function DomainsPage() {
   )
 }
 
-/** @param states by name; they can come later */
+/** @param states by name; undefined while they are awaited */
 function DomainTable(props: {
   domains: Domain[]
   states: Map<string, string> | undefined
@@ -66,7 +66,7 @@ function DomainTable(props: {
   }
   const wanted = asciiName(search)
   const found = domains
-    .map(({ name, touched }) => ({ name, touched, ...shortState(states?.get(name)) }))
+    .map(({ name, touched }) => ({ name, touched, ...shortState(states ? states.get(name) : 'Loading…') }))
     .filter(({ name, state, words }) => name.includes(wanted) || [state, words.toLowerCase()].includes(wanted))
   if (found.length === 0) return <p role="status">No domain matches “{search}”.</p>
   return (
@@ -95,7 +95,7 @@ function DomainTable(props: {
   )
 }
 
-/** The first words about a state; none before it is there. */
+/** The first words about a state; an unknown one is shown as it is. */
 function shortState(state = '') {
   const { words, isBad } = STATES[state] ?? { words: state, isBad: false }
   return { state, words: words.split(':')[0]!, isBad }

@@ -5,7 +5,7 @@ const RRSETS = [
   { subname: '', type: 'MX', ttl: 3600, records: ['10 mail.example.'] },
   { subname: 'mx1', type: 'A', ttl: 300, records: ['192.0.2.1', '192.0.2.7'] },
   { subname: 'www', type: 'AAAA', ttl: 60, records: ['2001:db8::A', 'shop.test.'] },
-  { subname: 'www', type: 'TXT', ttl: 86_400, records: ['"Type:A (x"'] },
+  { subname: 'www', type: 'TXT', ttl: 86_400, records: ['"Type:A name:192 (x"'] },
 ]
 
 /** Filters, and the positions of the RRsets that they find. */
