@@ -12,6 +12,9 @@ export interface Advice extends Place {
   text: string
 }
 
+/** The most RRsets that are looked at: more take too long at every change. */
+const MOST_RRSETS = 20_000
+
 /** The most DNS look-ups that an SPF text may cause (RFC 7208 §4.6.4). */
 const MAX_LOOK_UPS = 10
 
@@ -26,8 +29,9 @@ const PRIVATE: Partial<Record<string, RegExp>> = {
 /** The types by which a host is reached. */
 const ADDRESSES = ['A', 'AAAA', 'CNAME']
 
-/** Returns hints about the RRsets of a domain, in the order of the RRsets. */
+/** Returns hints about the RRsets of a domain, in the order of the RRsets; none if there are too many RRsets. */
 export function adviceOn(rrsets: RRset[], domain: string): Advice[] {
+  if (rrsets.length > MOST_RRSETS) return []
   const tree = new ZoneTree(rrsets, domain)
   const twice = `.${domain}.${domain}.`
   return rrsets.flatMap(({ subname, type, records }) => {

@@ -19,12 +19,11 @@ export function NewDomainPage() {
     const domain = await ask(api.POST('/api/v1/domains/', { body }))
     navigate(`domains/${domain.name}`)
   }
-  const refused = action.of('zonefile')
   return (
     <>
       <h1 tabIndex={-1}>Add a domain</h1>
-      <div class="narrow">
-        <Form action={action} fields={['name', 'zonefile']} submit="Add the domain" onSubmit={create}>
+      <Form action={action} fields={['name', 'zonefile']} submit="Add the domain" onSubmit={create}>
+        <div class="narrow">
           <Field
             label="Name"
             hint={name.includes('xn--') ? <span class="mono">{name}</span> : 'Such as example.org'}
@@ -33,32 +32,48 @@ export function NewDomainPage() {
             onText={setTyped}
             problems={action.of('name')}
           />
-          <ZonefileInput label="Zone file, if there is one" rows={6} text={zonefile} onText={setZonefile} />
-          {refused.length > 0 && (
-            <div class="alert" role="alert">
-              <ul>
-                {refused.map((problem) => (
-                  <li key={problem}>{problem}</li>
-                ))}
-              </ul>
-            </div>
-          )}
-        </Form>
-      </div>
-      {name !== '' && zonefile.trim() !== '' && <Imported text={zonefile} domain={name} />}
+        </div>
+        <ZonefileInput
+          label="Zone file, if there is one"
+          rows={6}
+          text={zonefile}
+          onText={(text) => {
+            setZonefile(text)
+            action.forget()
+          }}
+        />
+      </Form>
+      {name !== '' && zonefile.trim() !== '' && (
+        <Imported text={zonefile} domain={name} refused={action.of('zonefile')} />
+      )}
     </>
   )
 }
 
-/** What the zone file brings, or why it cannot be read. */
-function Imported({ text, domain }: { text: string; domain: string }) {
-  const { changes, problems } = previewOf(text, domain)
+/**
+ * What the zone file brings, or why it cannot be read.
+ * @param props.refused the problems that the service finds: those that the browser finds are the same, and say more
+ */
+function Imported({ text, domain, refused }: { text: string; domain: string; refused: string[] }) {
+  const { changes, problems, hints } = previewOf(text, domain)
   return (
     <section aria-labelledby="imported">
       <h2 id="imported">What the zone file brings</h2>
-      {problems.map((problem) => (
+      {(problems.length > 0 ? problems : refused).map((problem) => (
         <Failure key={problem} problem={new Error(problem)} />
       ))}
+      <p>
+        The service writes SOA, NS at {domain}, and DNSSEC records except DS itself: those of the file are left out.
+      </p>
+      {hints.length > 0 && (
+        <div class="note">
+          <ul>
+            {hints.map((hint) => (
+              <li key={hint}>{hint}</li>
+            ))}
+          </ul>
+        </div>
+      )}
       {changes.length > 0 && <Difference changes={changes} />}
     </section>
   )

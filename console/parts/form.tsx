@@ -14,18 +14,22 @@ interface FieldProps {
   inputMode?: 'numeric'
   autocomplete?: 'off' | 'username' | 'current-password' | 'new-password' | 'one-time-code'
   required?: boolean
+  /** The height, in lines, of a field of several lines. */
+  rows?: number
 }
 
 /** A labelled input, with a hint and the problems of its text. */
 export function Field({ label, hint, problems = [], onText, type, ...input }: FieldProps) {
   const id = useId()
+  // A textarea has what is used of an input here.
+  const Input = (input.rows === undefined ? 'input' : 'textarea') as 'input'
   const described = [hint !== undefined && `${id}-hint`, problems.length > 0 && `${id}-problem`]
     .filter(Boolean)
     .join(' ')
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
+      <Input
         {...input}
         id={id}
         // The types of Preact tell apart what inputs of each type may have; these have the same.
@@ -87,6 +91,8 @@ export interface Action {
   of: (field: string) => string[]
   /** Runs the action; a second call while one is under way does nothing. */
   run: (work: () => Promise<unknown>) => void
+  /** Forgets why it failed, when that may be mended. */
+  forget: () => void
 }
 
 /** Keeps the state of an action that a form or a button starts. */
@@ -105,7 +111,10 @@ export function useAction(): Action {
         setBusy(false)
       })
   }
-  return { isBusy, refused, of: (field) => problemsOf(refused, field), run }
+  const forget = () => {
+    setRefused(undefined)
+  }
+  return { isBusy, refused, of: (field) => problemsOf(refused, field), run, forget }
 }
 
 interface FormProps {

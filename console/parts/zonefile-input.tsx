@@ -1,4 +1,4 @@
-/** A zone file that is typed, pasted, dropped, or chosen. */
+/** A zone file that is typed, pasted, dropped, or chosen. @param props.rows the least height, in lines */
 export function ZonefileInput(props: { label: string; rows: number; text: string; onText: (text: string) => void }) {
   const take = async (file: File | undefined) => {
     if (file !== undefined) props.onText(await file.text())
@@ -8,7 +8,7 @@ export function ZonefileInput(props: { label: string; rows: number; text: string
       <label for="zonefile">{props.label}</label>
       <textarea
         id="zonefile"
-        rows={props.rows}
+        rows={Math.max(props.rows, Math.min(24, props.text.split('\n').length))}
         spellcheck={false}
         wrap="off"
         value={props.text}

@@ -3,8 +3,7 @@ import { adviceOn, type Advice } from '../model/advice.ts'
 import { titleOf, type Row } from '../model/rows.ts'
 import { counted, keyOf } from '../model/rrset.ts'
 
-/** How many RRsets are looked at, and how many hints are listed. */
-const MOST_RRSETS = 20_000
+/** How many hints are listed. */
 const MOST_HINTS = 100
 
 interface HintsProps {
@@ -21,12 +20,10 @@ export function Hints({ domain, rows, onGo }: HintsProps) {
   useEffect(() => {
     const left = rows.filter(({ edit }) => edit?.after !== null)
     setFound(
-      left.length > MOST_RRSETS
-        ? []
-        : adviceOn(
-            left.map((row) => ({ ...row, ...row.state })),
-            domain,
-          ),
+      adviceOn(
+        left.map((row) => ({ ...row, ...row.state })),
+        domain,
+      ),
     )
   }, [rows, domain])
   if (found.length === 0) return null

@@ -33,7 +33,15 @@ export interface ZoneFileRRset {
 const NONE: readonly string[] = []
 
 /** The service cannot import the zone file; the message is the whole text for the user (contract §7.7). */
-export class ZoneFileError extends Error {}
+export class ZoneFileError extends Error {
+  /** The name that it is about, if the text does not say it. */
+  readonly subname: string | undefined
+
+  constructor(message: string, subname?: string) {
+    super(message)
+    this.subname = subname
+  }
+}
 
 /**
  * Reads a zone file (RFC 1035 §5, RFC 2308 §4) for a domain, which is its first origin. Omits records outside of the
@@ -209,7 +217,8 @@ class Reader {
     for (const { subname, type } of this.#rrsets) {
       // The apex always has SOA and NS.
       if (type === 'CNAME' ? subname === '' : aliases?.has(subname)) {
-        throw new ZoneFileError('No other records with the same name are allowed alongside a CNAME record.')
+        const text = 'No other records with the same name are allowed alongside a CNAME record.'
+        throw new ZoneFileError(text, subname)
       }
       yield
     }

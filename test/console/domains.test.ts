@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
 import { previewOf } from '../../console/model/zonefile.ts'
-import { check, openConsole } from '../support/console/console.ts'
+import { check, DESK, openConsole } from '../support/console/console.ts'
 import { apply, stageNew } from '../support/console/records.ts'
-import { withBrowser } from '../support/browser.ts'
+import { PHONE, withBrowser } from '../support/browser.ts'
 import { newDomain, newRRset, rrset } from '../support/clients/api.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
@@ -21,11 +21,46 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     await page.getByLabel('Name', { exact: true }).fill('Shop.test.')
     await page.getByLabel('Zone file, if there is one').fill('www 300 IN A 192.0.2.1\nmail 300 IN A 192.0.2.300\n')
-    await page.getByText(/syntax error in line 2/).waitFor()
+    await page.getByText(/syntax error in line 2.*The line: mail 300 IN A 192\.0\.2\.300$/).waitFor()
     await check(t, tab, 'new-domain-mistake')
-    await page.getByLabel('Zone file, if there is one').fill('mail 300 IN A 192.0.2.2\n@ MX 10 mail\nwww CNAME @\n')
-    await page.getByText('Creates 3 RRsets.').waitFor()
+    // The browser does not know this rule.
+    await page.getByLabel('Zone file, if there is one').fill('old DNAME x.test.\na.old A 192.0.2.1\n')
+    await page.getByRole('button', { name: 'Add the domain' }).click()
+    await page.getByRole('alert').waitFor()
+    const lines = ['mail 300 IN A 192.0.2.2', '@ MX 10 mail', 'www CNAME @', 'old CNAME gone']
+    await page.getByLabel('Zone file, if there is one').fill(lines.join('\n'))
+    await page.getByText('Creates 4 RRsets.').waitFor()
+    t.is(await page.getByRole('alert').count(), 0)
+    await page.getByText('There are no records at gone.shop.test.').waitFor()
     await check(t, tab, 'new-domain-preview')
+    // On a phone, no type and no usual name breaks; other names do.
+    await page
+      .getByLabel('Zone file, if there is one')
+      .fill(`sel1._domainkey TXT ${'v=DKIM1'.repeat(20)}\nold CNAME gone\n${'x'.repeat(63)} A 192.0.2.1`)
+    await page.getByText('Creates 3 RRsets.').waitFor()
+    await check(t, tab, 'new-domain-long')
+    await page.setViewportSize(PHONE)
+    t.deepEqual(
+      await page.evaluate(`Array.from(document.querySelectorAll('.difference tbody :is(th, td:nth-child(2))'), (cell) => {
+      const range = document.createRange()
+      range.selectNodeContents(cell)
+      return [cell.innerText, range.getClientRects().length === 1]
+    })`),
+      [
+        ['sel1._domainkey', true],
+        ['TXT', true],
+        ['old', true],
+        ['CNAME', true],
+        ['x'.repeat(63), false],
+        ['A', true],
+      ],
+    )
+    await page.setViewportSize(DESK)
+    // A long file has more room.
+    const height = async () => (await page.getByLabel('Zone file, if there is one').boundingBox())!.height
+    const before = await height()
+    await page.getByLabel('Zone file, if there is one').fill(`${lines.join('\n')}${'\n'.repeat(12)}`)
+    t.true((await height()) > before)
     await page.getByRole('button', { name: 'Add the domain' }).click()
     await page.getByRole('heading', { name: 'shop.test' }).waitFor()
     t.deepEqual((await api.get('/domains/shop.test/rrsets/mail/A/')).status, 200)
@@ -153,6 +188,16 @@ function declare(test: Declare, browser: () => Browser): void {
         ['b.a', 'A', ['192.0.2.1', '192.0.2.2']],
       ],
     )
-    t.deepEqual(previewOf('a CNAME b\na A 192.0.2.1', 'shop.test').changes, [])
+  })
+
+  test('the preview says where the mistake is, and what is seldom meant', (t) => {
+    const { changes, problems } = previewOf('a A 192.0.2.1\nb CNAME c\nb A 192.0.2.1', 'shop.test')
+    t.deepEqual(changes, [])
+    t.deepEqual(problems, ['b: No other records with the same name are allowed alongside a CNAME record.'])
+    t.deepEqual(
+      previewOf(`a A 192.0.2.1\na/b TXT x`, 'shop.test').problems.map((text) => text.split(' The line: ')[1]),
+      ['a/b TXT x'],
+    )
+    t.deepEqual(previewOf('a CNAME b', 'shop.test').hints, ['a CNAME: There are no records at b.shop.test.'])
   })
 }
