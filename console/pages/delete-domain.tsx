@@ -3,22 +3,24 @@ import { api, ask } from '../api/client.ts'
 import { navigate } from '../router.ts'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { Field, Form, useAction } from '../parts/form.tsx'
+import { useAsked } from '../parts/loading.tsx'
 
 /** Deletes a domain whose name is typed. */
 export function DeleteDomainPage({ name }: { name: string }) {
   const [typed, setTyped] = useState('')
   const action = useAction()
+  const service = useAsked(() => ask(api.GET('/api/v1/service/')), [])
   const remove = async () => {
     await ask(api.DELETE('/api/v1/domains/{name}/', { params: { path: { name } } }))
-    navigate('')
+    navigate(`?deleted=${name}`)
   }
   return (
     <>
       <DomainHeader name={name} />
       <div class="narrow">
         <p>
-          This removes {name} with all its records from DNS. While the service keeps its history, the domain can be
-          brought back from the list of domains, with its records and its keys.
+          This removes {name} with all its records from DNS. It can be brought back from the list of domains, with its
+          records and its keys{service.value && `, for ${service.value.history_days} days`}.
         </p>
         <Form action={action} submit={`Delete ${name}`} isReady={typed === name} isDangerous onSubmit={remove}>
           <Field label="Type the name of the domain" value={typed} onText={setTyped} autocomplete="off" />

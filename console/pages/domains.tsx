@@ -7,7 +7,7 @@ import { asciiName } from '../model/owner.ts'
 import { useAction } from '../parts/form.tsx'
 import { Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
-import { navigate } from '../router.ts'
+import { location, navigate } from '../router.ts'
 
 /** The account's domains, those that it has deleted, and the way to another one. */
 export function DomainsPage() {
@@ -16,9 +16,15 @@ export function DomainsPage() {
   const asked = useAsked(() => allDomains(setSoFar), [])
   const states = useAsked(allStates, [])
   const mayCreate = me.value!.token.perm_create_domain
+  const gone = location.value.query.get('deleted')
   return (
     <>
       <h1 tabIndex={-1}>Domains</h1>
+      {gone !== null && (
+        <p class="note" role="status">
+          {gone} is deleted. “Deleted domains”, below, says until when it can come back.
+        </p>
+      )}
       <div class="tools">
         <input
           type="search"

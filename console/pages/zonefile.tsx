@@ -22,9 +22,10 @@ export function ZonefilePage({ name }: { name: string }) {
     <>
       <DomainHeader name={name} />
       <p>
-        Edit the zone file, or drop one here. RRsets that it lacks are deleted; without NS at the apex, those there
-        stay. SOA and DNSSEC records are the service’s.
+        Edit the zone file, or drop one here. RRsets that it lacks are deleted, but NS at {name} stay if it has none.
+        The service writes SOA and DNSSEC records except DS itself: those of the file are left out.
       </p>
+      {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} />}
       <Loaded asked={asked}>
         {({ tag, text }) => (
           <Editor
@@ -39,7 +40,6 @@ export function ZonefilePage({ name }: { name: string }) {
           />
         )}
       </Loaded>
-      {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} />}
     </>
   )
 }
@@ -90,15 +90,7 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
           {name} has changed meanwhile. Your text is kept: the review shows what it would undo.
         </p>
       )}
-      <ZonefileInput
-        label="Zone file"
-        rows={24}
-        text={text}
-        onText={(typed) => {
-          onEdit(typed === present ? undefined : { text: typed, tag: edited?.tag ?? tag })
-        }}
-      />
-      <p class="buttons">
+      <p class="tools">
         <button
           class="main"
           disabled={edited === undefined}
@@ -113,6 +105,14 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
         </button>
         <Download name={`${name}.zone`} text={present} />
       </p>
+      <ZonefileInput
+        label="Zone file"
+        rows={24}
+        text={text}
+        onText={(typed) => {
+          onEdit(typed === present ? undefined : { text: typed, tag: edited?.tag ?? tag })
+        }}
+      />
       {isReviewed && (
         <Review
           title={`Changes to ${name}`}

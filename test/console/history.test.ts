@@ -144,6 +144,9 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText(/^Applied as version/).waitFor()
     t.deepEqual(await recordsOf(api, name), ['192.0.2.3'])
+    await check(t, tab, 'zonefile-applied')
+    const bar = (await page.locator('.bar').boundingBox())!
+    t.true(bar.y + bar.height <= (await page.getByRole('button', { name: 'Review' }).boundingBox())!.y)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: 'Download' }).click(),
@@ -159,11 +162,14 @@ function declare(test: Declare, browser: () => Browser): void {
     const tab = await openConsole(browser(), service().url, { path: `domains/${name}/delete`, secret })
     const { page } = tab
     const button = page.getByRole('button', { name: `Delete ${name}` })
+    await page.getByText('with its records and its keys, for 90 days.').waitFor()
     await check(t, tab, 'delete')
     t.true(await button.isDisabled())
     await page.getByLabel('Type the name of the domain').fill(name)
     await button.click()
     await page.getByText('No domains yet.').waitFor()
+    await page.getByText(`${name} is deleted.`).waitFor()
+    await check(t, tab, 'deleted')
     t.is((await api.get(`/domains/${name}/`)).status, 404)
     t.deepEqual(tab.found, [])
     await page.context().close()
