@@ -47,6 +47,11 @@ export function partsOfDnskey(dnskey: string): Part[] {
   ]
 }
 
+/** Names of nameservers, as registrars ask for them. */
+export function partsOfNames(names: string[]): Part[] {
+  return names.map((name, i) => ({ label: `Nameserver ${i + 1}`, value: name, shown: name }))
+}
+
 /** The states of a delegation (contract §15.9): a few words, and whether something is wrong. */
 export const STATES: Record<string, { words: string; isBad: boolean }> = {
   unknown: { words: 'Not known yet', isBad: false },

@@ -13,6 +13,15 @@ export function textsIn(body: unknown): string[] {
   )
 }
 
+/** Problems of a list, with the items that they are about in place of their numbers (contract §15.7). */
+export function withItems(problems: string[], items: string[]): string[] {
+  return problems.map((text) =>
+    text
+      .replace(/^Item (\d+)/, (_, at: string) => items[Number(at)]!)
+      .replace('be in addresses', 'also stand under “May transfer”'),
+  )
+}
+
 /** The problems of each item of a bulk write, by its place (contract §8.7); undefined if the refusal is another one. */
 export function problemsByPlace(items: Place[], body: unknown): ReadonlyMap<string, string[]> | undefined {
   if (!Array.isArray(body)) return undefined

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { api, ask, Refused } from '../api/client.ts'
 import type { components } from '../../build/api-types.d.ts'
-import { partsOfDnskey, PHASES, STATES, WAITS } from '../model/dnssec.ts'
+import { nameserversOf } from '../api/rrsets.ts'
+import { partsOfDnskey, partsOfNames, PHASES, STATES, WAITS } from '../model/dnssec.ts'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { useAction } from '../parts/form.tsx'
 import { DsRecords, Parts } from '../parts/key-records.tsx'
@@ -14,7 +15,10 @@ type Schemas = components['schemas']
 export function DnssecPage({ name }: { name: string }) {
   const params = { path: { name } }
   const [turn, setTurn] = useState(0)
-  const domain = useAsked(() => ask(api.GET('/api/v1/domains/{name}/', { params })), [name, turn])
+  const domain = useAsked(
+    () => Promise.all([ask(api.GET('/api/v1/domains/{name}/', { params })), nameserversOf(name)]),
+    [name, turn],
+  )
   const delegation = useAsked(() => ask(api.GET('/api/v1/domains/{name}/delegation/', { params })), [name, turn])
   const reload = () => {
     setTurn(turn + 1)
@@ -28,11 +32,16 @@ export function DnssecPage({ name }: { name: string }) {
       </section>
       <section aria-labelledby="registrar">
         <h2 id="registrar">For the registrar</h2>
-        <p>
-          Your registrar enters one DS record into the parent zone. Most forms ask for its four parts; a few ask for the
-          key instead.
-        </p>
-        <Loaded asked={domain}>{({ keys }) => <Keys keys={keys} />}</Loaded>
+        <p>Your registrar enters these nameservers and one DS record into the parent zone.</p>
+        <Loaded asked={domain}>
+          {([{ keys }, names]) => (
+            <>
+              <Parts parts={partsOfNames(names)} whole={names.join(' ')} what="the nameservers" />
+              <p>Most forms ask for the four parts of the DS record; a few ask for the key instead.</p>
+              <Keys keys={keys} />
+            </>
+          )}
+        </Loaded>
       </section>
       <section aria-labelledby="rollover">
         <h2 id="rollover">Replace the key</h2>
@@ -44,22 +53,28 @@ export function DnssecPage({ name }: { name: string }) {
 
 function State(props: { name: string; delegation: Schemas['Delegation']; onChecked: () => void }) {
   const { name, delegation, onChecked } = props
-  const { words, isBad } = STATES[delegation.state] ?? { words: delegation.state, isBad: false }
+  const { state, checked, problems, parent } = delegation
+  const { words, isBad } = STATES[state] ?? { words: state, isBad: false }
   const action = useAction()
   return (
     <>
-      <p class={isBad ? 'state bad' : 'state'}>{words}</p>
-      {delegation.problems.length > 0 && (
+      <p class={isBad ? 'state bad' : 'state'}>{checked === null ? 'Not checked yet' : words}</p>
+      {problems.length > 0 && (
         <ul>
-          {delegation.problems.map((problem) => (
+          {problems.map((problem) => (
             <li key={problem}>{problem}</li>
           ))}
         </ul>
       )}
-      <p class="quiet">
-        {delegation.checked === null ? 'Not checked yet. ' : <>Checked <Time at={delegation.checked} />. </>}
-        {delegation.parent !== null && `The parent zone is ${delegation.parent === '' ? 'the root' : delegation.parent}. `}
-      </p>
+      {checked !== null && (
+        <>
+          {state === 'unknown' && <p>If the domain is new, enter the data below at the registrar.</p>}
+          <p class="quiet">
+            Checked <Time at={checked} />.
+            {parent !== null && ` The parent zone is ${parent === '' ? 'the root' : parent}.`}
+          </p>
+        </>
+      )}
       {delegation.nameservers.length > 0 && <ParentServers servers={delegation.nameservers} />}
       {action.refused !== undefined && <Failure problem={action.refused} />}
       <button

@@ -1,10 +1,12 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
+import { nameserversOf } from '../api/rrsets.ts'
 import type { components } from '../../build/api-types.d.ts'
+import { withItems } from '../model/problems.ts'
 import { ADDRESS, configurationsOf, NOTIFIER } from '../model/secondaries.ts'
 import { Copy } from '../parts/copy.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
-import { Checkbox, Form, useAction } from '../parts/form.tsx'
+import { Checkbox, Field, Form, useAction } from '../parts/form.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 
 type Schemas = components['schemas']
@@ -13,15 +15,21 @@ type Transfers = Schemas['Transfers']
 /** Which nameserver serves which version of a domain, and the user's own secondaries. */
 export function NameserversPage({ name }: { name: string }) {
   const params = { path: { name } }
-  const publication = useAsked(() => ask(api.GET('/api/v1/domains/{name}/publication/', { params })), [name])
+  const published = useAsked(
+    () => Promise.all([ask(api.GET('/api/v1/domains/{name}/publication/', { params })), nameserversOf(name)]),
+    [name],
+  )
   const transfers = useAsked(() => ask(api.GET('/api/v1/domains/{name}/transfers/', { params })), [name])
   return (
     <>
       <DomainHeader name={name} />
       <section aria-labelledby="served">
         <h2 id="served">What is served</h2>
-        <Loaded asked={publication}>{(found) => <Publication publication={found} />}</Loaded>
-        <button onClick={publication.reload}>Look again</button>
+        <Loaded asked={published}>{([status, names]) => <Publication status={status} names={names} />}</Loaded>
+        <p>
+          For the registrar: <a href={`domains/${name}/dnssec`}>DNSSEC</a> has these names to copy.
+        </p>
+        <button onClick={published.reload}>Look again</button>
       </section>
       <section aria-labelledby="own">
         <h2 id="own">Your own secondaries</h2>
@@ -35,30 +43,37 @@ export function NameserversPage({ name }: { name: string }) {
   )
 }
 
-const STATUS: Record<string, string> = {
-  INSYNC: 'serves it',
-  PENDING: 'not yet',
-  UNREACHABLE: 'does not answer',
-}
+/** Milliseconds of a week. */
+const WEEK = 604_800_000
 
-function Publication({ publication: { version, nameservers } }: { publication: Schemas['PublicationStatus'] }) {
+/** @param names those of the NS records: the service can ask only nameservers whose addresses its settings have */
+function Publication({ status, names }: { status: Schemas['PublicationStatus']; names: string[] }) {
+  const { version, nameservers } = status
+  const rows = new Map(
+    names.map((name) => [name.toLowerCase(), 'not asked: the operator’s settings do not have its address']),
+  )
+  for (const { name, status, version, detail } of nameservers) {
+    const words = detail ?? (status === 'INSYNC' ? 'serves it' : 'does not answer')
+    rows.set(name.slice(0, -1), version === null ? words : `${words}: ${version}`)
+  }
   return (
     <>
-      <p>The domain has version {version}.</p>
+      <p>
+        The domain has version {version}. The SOA serial is this, or {version + Math.floor(Date.now() / WEEK)} with the
+        weeks since 1970.
+      </p>
       <table class="list">
         <thead>
           <tr>
             <th scope="col">Nameserver</th>
-            <th scope="col">Serves version</th>
-            <th scope="col">Status</th>
+            <th scope="col">Version</th>
           </tr>
         </thead>
         <tbody>
-          {nameservers.map((server) => (
-            <tr key={server.name}>
-              <td class="mono">{server.name}</td>
-              <td>{server.version ?? 'not known'}</td>
-              <td>{server.detail ?? STATUS[server.status]}</td>
+          {Array.from(rows, ([name, words]) => (
+            <tr key={name}>
+              <td>{name}</td>
+              <td>{words}</td>
             </tr>
           ))}
         </tbody>
@@ -74,70 +89,59 @@ function TransferForm({ name, transfers }: { name: string; transfers: Transfers 
   const [notify, setNotify] = useState(transfers.notify.join('\n'))
   const [tsig, setTsig] = useState(transfers.tsig)
   const [key, setKey] = useState<Schemas['TransferKey']>()
-  const [isSaved, setSaved] = useState(false)
+  const [former, setFormer] = useState(transfers)
+  const [sent, setSent] = useState(transfers)
+  const [said, setSaid] = useState('')
   const action = useAction()
   const save = async () => {
-    setSaved(false)
+    setSaid('')
     const body = { addresses: lines(addresses), notify: lines(notify), tsig }
+    setSent(body)
     const stored = await ask(api.PUT('/api/v1/domains/{name}/transfers/', { params: { path: { name } }, body }))
     setAddresses(stored.addresses.join('\n'))
     setNotify(stored.notify.join('\n'))
     if ('key' in stored) setKey(stored.key)
     else if (!stored.tsig) setKey(undefined)
-    setSaved(true)
+    setFormer(stored)
+    const isLess = (former.tsig && !stored.tsig) || former.addresses.some((each) => !stored.addresses.includes(each))
+    setSaid(
+      `Saved.${isLess ? ' A removed address or key can work for another minute.' : ''}${
+        'key' in stored ? ' The new key is below: copy it now.' : ''
+      }`,
+    )
   }
   return (
     <div class="narrow">
       <p>
-        Nameservers of your own can transfer the zone: from these addresses, or with a TSIG key from everywhere. They do not
-        count above.
+        Nameservers of your own can transfer the zone: from these addresses without a key, and with the TSIG key from
+        everywhere. The table above does not show them.
       </p>
       <Form action={action} fields={['addresses', 'notify']} submit="Save" onSubmit={save}>
-        <Lines label="May transfer" hint="Addresses or networks, one a line, at most 8" text={addresses}
-          onText={setAddresses} problems={action.of('addresses')} />
-        <Lines label="Are told of changes" hint="By NOTIFY; addresses from above, at most 4" text={notify}
-          onText={setNotify} problems={action.of('notify')} />
+        <Field label="May transfer" hint="Addresses or networks, one a line, at most 8" rows={3} value={addresses}
+          onText={setAddresses} problems={withItems(action.of('addresses'), sent.addresses)} />
+        <Field label="Are told of changes" hint="By NOTIFY; addresses from above, at most 4" rows={3} value={notify}
+          onText={setNotify} problems={withItems(action.of('notify'), sent.notify)} />
         <Checkbox label="With a TSIG key" checked={tsig} onCheck={setTsig} />
+        {former.tsig && key === undefined && (
+          <p class="quiet">Its key was shown once. For a new one, save without it, then with it.</p>
+        )}
       </Form>
-      <p role="status">{isSaved && 'Saved. A removed address or key can work for another minute.'}</p>
+      <p role="status">{said}</p>
       {key !== undefined && <NewKey name={name} tsigKey={key} />}
     </div>
   ) // prettier-ignore
 }
 
-function Lines(props: {
-  label: string
-  hint: string
-  text: string
-  onText: (text: string) => void
-  problems: string[]
-}) {
-  const id = props.label.replaceAll(' ', '-')
-  return (
-    <div class="field">
-      <label for={id}>{props.label}</label>
-      <textarea
-        id={id}
-        rows={3}
-        spellcheck={false}
-        aria-invalid={props.problems.length > 0}
-        aria-describedby={`${id}-hint`}
-        value={props.text}
-        onInput={(event) => {
-          props.onText(event.currentTarget.value)
-        }}
-      />
-      <p class={props.problems.length > 0 ? 'problem' : 'quiet'} id={`${id}-hint`}>
-        {props.problems.length > 0 ? props.problems.join(' ') : props.hint}
-      </p>
-    </div>
-  )
-}
-
 /** A new key, which is shown this once, and the lines for three nameservers. */
 function NewKey({ name, tsigKey }: { name: string; tsigKey: Schemas['TransferKey'] }) {
+  const section = useRef<HTMLElement>(null)
+  // It appears below what the window shows.
+  useEffect(() => {
+    section.current!.scrollIntoView()
+    section.current!.focus()
+  }, [tsigKey])
   return (
-    <section aria-labelledby="tsig">
+    <section aria-labelledby="tsig" tabIndex={-1} ref={section}>
       <h3 id="tsig">The new TSIG key</h3>
       <p class="note">
         It is shown this once. Ask the operator for two addresses: <code>{ADDRESS}</code> is that of the server to
