@@ -17,7 +17,10 @@ export function configurationsOf(domain: string, { name, algorithm, secret }: Ke
   return [
     {
       server: 'BIND',
-      text: `key "${name}" { algorithm ${algorithm}; secret "${secret}"; };
+      text: `key "${name}" {
+  algorithm ${algorithm};
+  secret "${secret}";
+};
 zone "${domain}" {
   type secondary;
   file "${domain}.db";
