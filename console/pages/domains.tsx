@@ -43,7 +43,12 @@ export function DomainsPage() {
         {(domains) => (
           <>
             {states.problem && <Failure problem={states.problem} again={states.reload} />}
-            <DomainTable domains={domains} states={states.value ?? (states.problem && new Map())} search={search} mayCreate={mayCreate} />
+            <DomainTable
+              domains={domains}
+              states={states.value ?? (states.problem && new Map())}
+              search={search}
+              mayCreate={mayCreate}
+            />
           </>
         )}
       </Loaded>
