@@ -34,7 +34,9 @@ let page = fs.readFileSync('console/index.html', 'utf8')
 for (const { path, text } of outputFiles) {
   const name = basename(path)
   // It names variables so that gzip saves more than with esbuild's names.
-  const contents = name.endsWith('.js') ? minifySync(text, { module: true, compress: true, mangle: true }).code : text
+  const contents = name.endsWith('.js')
+    ? minifySync(text, { module: true, compress: { passes: 3 }, mangle: true }).code
+    : text
   fs.writeFileSync(join(TARGET, 'assets', `${name}.gz`), gzipSync(contents, { level: 9 }))
   page = page.replace(name.replace(/-\w+(?=\.)/, ''), name)
 }

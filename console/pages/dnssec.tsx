@@ -6,6 +6,7 @@ import { partsOfDnskey, partsOfNames, PHASES, STATES, WAITS } from '../model/dns
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { useAction } from '../parts/form.tsx'
 import { DsRecords, Parts } from '../parts/key-records.tsx'
+import { List } from '../parts/list.tsx'
 import { Failure, Loaded, useAsked, type Asked } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
 
@@ -96,26 +97,17 @@ function ParentServers({ servers }: { servers: Schemas['ParentServer'][] }) {
   return (
     <details>
       <summary>What the parent’s servers answer</summary>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Server</th>
-            <th scope="col">Nameservers</th>
-            <th scope="col">DS records</th>
+      <List heads={['Server', 'Nameservers', 'DS records']}>
+        {servers.map(({ name, address, ns, ds, problem }) => (
+          <tr key={`${name} ${address}`}>
+            <td>
+              {name} <span class="quiet">{address}</span>
+            </td>
+            <td class="mono">{problem ?? (ns.join(', ') || 'none')}</td>
+            <td class="mono">{ds.join(', ') || 'none'}</td>
           </tr>
-        </thead>
-        <tbody>
-          {servers.map(({ name, address, ns, ds, problem }) => (
-            <tr key={`${name} ${address}`}>
-              <td>
-                {name} <span class="quiet">{address}</span>
-              </td>
-              <td class="mono">{problem ?? (ns.join(', ') || 'none')}</td>
-              <td class="mono">{ds.join(', ') || 'none'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </List>
     </details>
   )
 }

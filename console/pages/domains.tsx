@@ -5,6 +5,7 @@ import { me } from '../api/me.ts'
 import { STATES } from '../model/dnssec.ts'
 import { asciiName } from '../model/owner.ts'
 import { useAction } from '../parts/form.tsx'
+import { List } from '../parts/list.tsx'
 import { Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
 import { location, navigate } from '../router.ts'
@@ -81,28 +82,19 @@ function DomainTable(props: {
     .filter(({ name, state, words }) => name.includes(wanted) || [state, words.toLowerCase()].includes(wanted))
   if (found.length === 0) return <p role="status">No domain matches “{search}”.</p>
   return (
-    <table class="list">
-      <thead>
-        <tr>
-          <th scope="col">Domain</th>
-          <th scope="col">State</th>
-          <th scope="col">Last change</th>
+    <List heads={['Domain', 'State', 'Last change']}>
+      {found.map(({ name, touched, words, isBad }) => (
+        <tr key={name}>
+          <td>
+            <a href={`domains/${name}`}>{name}</a>
+          </td>
+          <td class="words">{isBad ? <a href={`domains/${name}/dnssec`}>{words}</a> : words}</td>
+          <td>
+            <Time at={touched} />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {found.map(({ name, touched, words, isBad }) => (
-          <tr key={name}>
-            <td>
-              <a href={`domains/${name}`}>{name}</a>
-            </td>
-            <td class="words">{isBad ? <a href={`domains/${name}/dnssec`}>{words}</a> : words}</td>
-            <td>
-              <Time at={touched} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </List>
   )
 }
 
@@ -145,40 +137,31 @@ function DeletedTable() {
           domains.length === 0 ? (
             <p>None that could come back.</p>
           ) : (
-            <table class="list">
-              <thead>
-                <tr>
-                  <th scope="col">Domain</th>
-                  <th scope="col">Deleted</th>
-                  <th scope="col">Can come back until</th>
+            <List heads={['Domain', 'Deleted', 'Can come back until']}>
+              {domains.map(({ name, deleted, restorable_until: until }) => (
+                <tr key={name}>
+                  <td>
+                    {name}{' '}
+                    <button
+                      class="small"
+                      disabled={action.isBusy}
+                      aria-label={`Bring back ${name}`}
+                      onClick={() => {
+                        restore(name)
+                      }}
+                    >
+                      Bring back
+                    </button>
+                  </td>
+                  <td>
+                    <Time at={deleted} />
+                  </td>
+                  <td>
+                    <Time at={until} />
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {domains.map(({ name, deleted, restorable_until: until }) => (
-                  <tr key={name}>
-                    <td>
-                      {name}{' '}
-                      <button
-                        class="small"
-                        disabled={action.isBusy}
-                        aria-label={`Bring back ${name}`}
-                        onClick={() => {
-                          restore(name)
-                        }}
-                      >
-                        Bring back
-                      </button>
-                    </td>
-                    <td>
-                      <Time at={deleted} />
-                    </td>
-                    <td>
-                      <Time at={until} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </List>
           )
         }
       </Loaded>

@@ -7,6 +7,7 @@ import { ADDRESS, configurationsOf, NOTIFIER } from '../model/secondaries.ts'
 import { Copy } from '../parts/copy.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { Checkbox, Field, Form, useAction } from '../parts/form.tsx'
+import { List } from '../parts/list.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 
 type Schemas = components['schemas']
@@ -62,22 +63,14 @@ function Publication({ status, names }: { status: Schemas['PublicationStatus']; 
         The domain has version {version}. The SOA serial is this, or {version + Math.floor(Date.now() / WEEK)} with the
         weeks since 1970.
       </p>
-      <table class="list">
-        <thead>
-          <tr>
-            <th scope="col">Nameserver</th>
-            <th scope="col">Version</th>
+      <List heads={['Nameserver', 'Version']}>
+        {Array.from(rows, ([name, words]) => (
+          <tr key={name}>
+            <td>{name}</td>
+            <td>{words}</td>
           </tr>
-        </thead>
-        <tbody>
-          {Array.from(rows, ([name, words]) => (
-            <tr key={name}>
-              <td>{name}</td>
-              <td>{words}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </List>
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { searchRRsets } from '../api/rrsets.ts'
 import { shownName } from '../model/rrset.ts'
+import { List } from '../parts/list.tsx'
 import { Loaded, useMore } from '../parts/loading.tsx'
 import { location, navigate } from '../router.ts'
 
@@ -56,36 +57,27 @@ function Results({ title, parameter, text }: { title: string; parameter: 'conten
           rrsets.length === 0 ? (
             <p role="status">None.</p>
           ) : (
-            <table class="list">
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">Type</th>
-                  <th scope="col">Records</th>
+            <List heads={['Name', 'Type', 'Records']}>
+              {rrsets.map(({ domain, subname, name, type, records }) => (
+                <tr key={`${name} ${type}`}>
+                  <td>
+                    <a
+                      href={`domains/${domain}?${queryOf({ filter: parameter === 'name' ? shownName(subname) : text })}`}
+                    >
+                      {name}
+                    </a>
+                  </td>
+                  <td>{type}</td>
+                  <td class="mono">
+                    <ul class="lines">
+                      {records.map((record) => (
+                        <li key={record}>{record}</li>
+                      ))}
+                    </ul>
+                  </td>
                 </tr>
-              </thead>
-              <tbody>
-                {rrsets.map(({ domain, subname, name, type, records }) => (
-                  <tr key={`${name} ${type}`}>
-                    <td>
-                      <a
-                        href={`domains/${domain}?${queryOf({ filter: parameter === 'name' ? shownName(subname) : text })}`}
-                      >
-                        {name}
-                      </a>
-                    </td>
-                    <td>{type}</td>
-                    <td class="mono">
-                      <ul class="lines">
-                        {records.map((record) => (
-                          <li key={record}>{record}</li>
-                        ))}
-                      </ul>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </List>
           )
         }
       </Loaded>

@@ -1,5 +1,6 @@
 import { me } from '../api/me.ts'
 import { listTokens, type Token } from '../api/tokens.ts'
+import { List } from '../parts/list.tsx'
 import { useAsked } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
 import { Expiry, isPresent, Managed, tokenName } from '../parts/token.tsx'
@@ -40,28 +41,19 @@ function Lists({ tokens }: { tokens: Token[] }) {
 
 function TokenTable({ tokens }: { tokens: Token[] }) {
   return (
-    <table class="list">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Last use</th>
-          <th scope="col">Expires</th>
+    <List heads={['Name', 'Last use', 'Expires']}>
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          <td>
+            <a href={`tokens/${token.id}`}>{tokenName(token)}</a>
+            {isPresent(token) && ' (you are signed in with it)'}
+          </td>
+          <td>{token.last_used === null ? 'Never' : <Time at={token.last_used} />}</td>
+          <td>
+            <Expiry token={token} />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {tokens.map((token) => (
-          <tr key={token.id}>
-            <td>
-              <a href={`tokens/${token.id}`}>{tokenName(token)}</a>
-              {isPresent(token) && ' (you are signed in with it)'}
-            </td>
-            <td>{token.last_used === null ? 'Never' : <Time at={token.last_used} />}</td>
-            <td>
-              <Expiry token={token} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </List>
   )
 }

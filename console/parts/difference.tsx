@@ -1,4 +1,5 @@
 import { counted, keyOf, shownName, verbFor, type Change, type State } from '../model/rrset.ts'
+import { List } from './list.tsx'
 
 /** Changes as people read them: what goes, and what comes, record by record. A word says it, not the colour alone. */
 export function Difference({ changes }: { changes: Change[] }) {
@@ -6,28 +7,19 @@ export function Difference({ changes }: { changes: Change[] }) {
     <>
       <p>{summaryOf(changes)}</p>
       {changes.length > 0 && (
-        <table class="list difference">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Type</th>
-              <th scope="col">Change</th>
+        <List isDifference heads={['Name', 'Type', 'Change']}>
+          {changes.map((change) => (
+            <tr key={keyOf(change)}>
+              <th scope="row" class="mono">
+                {shownName(change.subname)}
+              </th>
+              <td>{change.type}</td>
+              <td>
+                <Lines {...change} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {changes.map((change) => (
-              <tr key={keyOf(change)}>
-                <th scope="row" class="mono">
-                  {shownName(change.subname)}
-                </th>
-                <td>{change.type}</td>
-                <td>
-                  <Lines {...change} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </List>
       )}
     </>
   )
