@@ -82,10 +82,8 @@ function FactorList({ factors, onChange }: Omit<Props, 'email'>) {
               close()
               onChange()
             }}
+            onCancel={close}
           />
-          <p class="buttons">
-            <button onClick={close}>Back</button>
-          </p>
         </Dialog>
       )}
     </>
@@ -95,12 +93,13 @@ function FactorList({ factors, onChange }: Omit<Props, 'email'>) {
 interface DeedProps {
   factor: Pick<Factor, 'id' | 'name'>
   onDone: () => void
+  onCancel?: () => void
 }
 
 const DEEDS = { Activate, Rename, Delete }
 
 /** Asks for the first code of a factor. If it is the account's first factor, this session needs another code afterwards. */
-export function Activate({ factor: { id }, onDone }: DeedProps) {
+export function Activate({ factor: { id }, onDone, onCancel }: DeedProps) {
   const [code, setCode] = useState('')
   const action = useAction()
   const activate = async () => {
@@ -109,14 +108,14 @@ export function Activate({ factor: { id }, onDone }: DeedProps) {
     onDone()
   }
   return (
-    <Form action={action} fields={['code']} submit="Activate" onSubmit={activate}>
+    <Form action={action} fields={['code']} submit="Activate" onSubmit={activate} onCancel={onCancel}>
       <Code value={code} onText={setCode} problems={action.of('code')}
         hint="The six digits that your authenticator app shows. Only then, the factor has an effect." />
     </Form>
   ) // prettier-ignore
 }
 
-function Rename({ factor: { id, name }, onDone }: DeedProps) {
+function Rename({ factor: { id, name }, onDone, onCancel }: DeedProps) {
   const [newName, setName] = useState(name)
   const action = useAction()
   const rename = async () => {
@@ -124,20 +123,20 @@ function Rename({ factor: { id, name }, onDone }: DeedProps) {
     onDone()
   }
   return (
-    <Form action={action} fields={['name']} submit="Rename" onSubmit={rename}>
+    <Form action={action} fields={['name']} submit="Rename" onSubmit={rename} onCancel={onCancel}>
       <Field label="New name" required value={newName} onText={setName} problems={action.of('name')} />
     </Form>
   )
 }
 
-function Delete({ factor: { id, name }, onDone }: DeedProps) {
+function Delete({ factor: { id, name }, onDone, onCancel }: DeedProps) {
   const action = useAction()
   const remove = async () => {
     await ask(api.DELETE('/api/v1/auth/totp/{id}/', { params: { path: { id } } }))
     onDone()
   }
   return (
-    <Form action={action} submit="Delete the factor" isDangerous onSubmit={remove}>
+    <Form action={action} submit="Delete the factor" isDangerous onSubmit={remove} onCancel={onCancel}>
       <p>Codes of “{name}” do not count any more. Without another factor, the password alone signs in.</p>
     </Form>
   )

@@ -197,7 +197,7 @@ function Deletion({ token }: { token: Token }) {
       </button>
       {isAsking && (
         <Dialog title={`Delete “${tokenName(token)}”`} onClose={close}>
-          <Form action={action} submit="Delete" isDangerous onSubmit={remove}>
+          <Form action={action} submit="Delete" isDangerous onSubmit={remove} onCancel={close}>
             <p>Programs that use it stop working at once.</p>
             {isOwn && (
               <p>
@@ -205,9 +205,6 @@ function Deletion({ token }: { token: Token }) {
               </p>
             )}
           </Form>
-          <p class="buttons">
-            <button onClick={close}>Back</button>
-          </p>
         </Dialog>
       )}
     </>

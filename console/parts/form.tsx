@@ -127,11 +127,14 @@ interface FormProps {
   /** True if the action cannot be undone. */
   isDangerous?: boolean
   onSubmit: () => Promise<unknown>
+  /** Of a form in a dialog: closes it. */
+  onCancel?: (() => void) | undefined
   children: ComponentChildren
 }
 
-/** A form with one button. Its problems are shown, and what was typed stays. */
-export function Form({ action, fields = [], submit, isReady = true, isDangerous, onSubmit, children }: FormProps) {
+/** A form with one button, and perhaps one that cancels. Its problems are shown, and what was typed stays. */
+export function Form(props: FormProps) {
+  const { action, fields = [], submit, isReady = true, isDangerous, onSubmit, onCancel, children } = props
   const isShown = fields.some((field) => action.of(field).length > 0)
   return (
     <form
@@ -145,6 +148,11 @@ export function Form({ action, fields = [], submit, isReady = true, isDangerous,
       <button class={isDangerous === true ? 'danger' : 'main'} disabled={action.isBusy || !isReady}>
         {submit}
       </button>
+      {onCancel && (
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      )}
     </form>
   )
 }

@@ -58,12 +58,15 @@ export function TokenPolicies({ token: { id }, policies, reload }: Props) {
       />
       {isAsking && (
         <Dialog title="Allow everything else" onClose={close}>
-          <Form action={action} submit="Allow" isDangerous onSubmit={() => turn(policies.find(isDefault)!)}>
+          <Form
+            action={action}
+            submit="Allow"
+            isDangerous
+            onCancel={close}
+            onSubmit={() => turn(policies.find(isDefault)!)}
+          >
             <p>It may then write everything in all domains, except for what another policy forbids.</p>
           </Form>
-          <p class="buttons">
-            <button onClick={close}>Back</button>
-          </p>
         </Dialog>
       )}
       {policies.length > 0 && (

@@ -201,7 +201,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const dialog = page.getByRole('dialog', { name: 'Allow everything else' })
     await dialog.getByText('It may then write everything in all domains').waitFor()
     await check(t, tab, 'token-allowing')
-    await dialog.getByRole('button', { name: 'Back' }).click()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Allow everything else: May not write anything else.' }).click()
     await dialog.getByRole('button', { name: 'Allow' }).click()
     await page.getByText('May write everything else.').waitFor()
