@@ -14,7 +14,7 @@ const NOTE = `
   const there = {
     domains: () => document.querySelector('table.list tbody tr'),
     rows: () => document.querySelector('.record-row'),
-    whole: () => /^[\\d,]+ RRsets$/.test(document.querySelector('.tools [role=status]')?.textContent),
+    whole: () => /^[\\d,]+ record sets$/.test(document.querySelector('.tools [role=status]')?.textContent),
     filtered: () => / of /.test(document.querySelector('.tools [role=status]')?.textContent),
   }
   const note = (name) => requestAnimationFrame(() => setTimeout(() => (times[name] ??= performance.now())))
@@ -61,7 +61,7 @@ export async function consolePages({ api, url, secret }: Setup): Promise<void> {
       const { arrived } = await page.evaluate<{ arrived: number }>(TRANSFERS)
       rows!.push(seen['rows']!)
       whole!.push(seen['whole']! - arrived)
-      if (i === 0) await stateSizes(page, `a zone of ${RRSETS} RRsets`)
+      if (i === 0) await stateSizes(page, `a zone of ${RRSETS} record sets`)
       await page.getByLabel('Filter').focus()
       await page.keyboard.type('7')
       const { key, filtered: drawn } = await times(page, 'filtered')
@@ -71,9 +71,9 @@ export async function consolePages({ api, url, secret }: Setup): Promise<void> {
       state(`console: ${what}, p50`, `${median(list).toFixed(0)} ms`)
     }
     show(`navigation to rows of ${DOMAINS} domains`, first)
-    show(`navigation to first rows of ${RRSETS} RRsets`, rows!)
-    show(`last of ${RRSETS} RRsets arrived to rows`, whole!)
-    show(`key in the filter of ${RRSETS} RRsets to rows`, filtered!)
+    show(`navigation to first rows of ${RRSETS} record sets`, rows!)
+    show(`last of ${RRSETS} record sets arrived to rows`, whole!)
+    show(`key in the filter of ${RRSETS} record sets to rows`, filtered!)
   } finally {
     await browser.close()
   }

@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks'
 import { me } from '../api/me.ts'
 import { deleteToken, listTokens } from '../api/tokens.ts'
 import { counted } from '../model/rrset.ts'
-import { useAction } from '../parts/form.tsx'
-import { Failure } from '../parts/loading.tsx'
+import { Act, Refusal, useAction } from '../parts/form.tsx'
 
 /** Ends all sessions of the account that began with its password, except this one. */
 export function OtherSessions() {
@@ -17,15 +16,10 @@ export function OtherSessions() {
   return (
     <>
       <p>This ends whatever was begun with your password elsewhere. Programs with API tokens go on.</p>
-      {action.refused !== undefined && <Failure problem={action.refused} />}
-      <button
-        disabled={action.isBusy}
-        onClick={() => {
-          action.run(end)
-        }}
-      >
+      <Refusal of={action} />
+      <Act action={action} work={end}>
         Sign out everywhere else
-      </button>
+      </Act>
       <p role="status">
         {ended !== undefined && (ended === 0 ? 'There was no other one.' : `Ended ${counted(ended, 'session')}.`)}
       </p>

@@ -1,8 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import type { Account } from '../pages/account.tsx'
-import { Checkbox, useAction } from '../parts/form.tsx'
-import { Failure } from '../parts/loading.tsx'
+import { Checkbox, Refusal, useAction } from '../parts/form.tsx'
 
 /** Whether the operator may send more than the necessary mails. It is saved at once. */
 export function Outreach({ account }: { account: Account }) {
@@ -22,7 +21,7 @@ export function Outreach({ account }: { account: Account }) {
   return (
     <>
       <Checkbox label="Also send me news, not only the necessary mails" checked={isWelcome} onCheck={change} />
-      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <Refusal of={action} />
     </>
   )
 }

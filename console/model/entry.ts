@@ -66,7 +66,7 @@ export function judge(entry: Entry, domain: string): Judgement {
 export function wholeProblems({ subname, type }: Place, domain: string, judgements: Judgement[]): string[] | undefined {
   const rdata = judgements.flatMap((judgement) => judgement.rdata ?? [])
   if (rdata.length < judgements.length) return undefined
-  if (rdata.length === 0) return ['An RRset has at least one record.']
+  if (rdata.length === 0) return ['Add a value, or delete the record set.']
   const name = nameOf({ name: domain }, subname)
   return rrsetProblems({ type, name, apex: subname === '', rdata })?.texts ?? []
 }

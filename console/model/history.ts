@@ -29,7 +29,7 @@ const MOST_NAMED = 3
 
 /** `www A changed, mail A removed` */
 function whatOf({ changes, count }: Entry): string {
-  if (changes === null) return counted(count, 'RRset')
+  if (changes === null) return counted(count, 'record set')
   const named = changes.slice(0, MOST_NAMED).map((change) => `${titleOf(change)} ${verbFor(change)}`)
   return [...named, ...(count > MOST_NAMED ? [`${count - MOST_NAMED} more`] : [])].join(', ')
 }

@@ -1,4 +1,6 @@
 import type { Policy } from './policies.ts'
+import { titleOf } from './rows.ts'
+import type { Place } from './rrset.ts'
 
 /** An RRset of the account. */
 export interface Target {
@@ -27,6 +29,9 @@ export function mayWrite<P extends Policy>(policies: P[], target: Target): Verdi
     .sort((a, b) => weightOf(b) - weightOf(a))
   return { may: policy?.perm_write ?? policies.length === 0, policy }
 }
+
+/** Says that the token of the session may not write an RRset. */
+export const forbids = (place: Place) => `This token may not write ${titleOf(place)}.`
 
 /** Whether a token may write anything in a domain. */
 export function mayWriteIn(policies: Policy[], domain: string): boolean {

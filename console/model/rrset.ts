@@ -34,6 +34,12 @@ export function verbFor({ before, after }: Change): 'created' | 'changed' | 'rem
   return after === null ? 'removed' : 'changed'
 }
 
+/** The record with another text where this one stands for itself: not in a longer number, word, name or address. */
+export function replaced(record: string, text: string, other: string): string {
+  const escaped = text.replace(/\W/g, '\\$&')
+  return record.replace(new RegExp(`(?<![\\w.-])${escaped}(?![\\w:-]|\\.\\w)`, 'gi'), () => other)
+}
+
 /** `1 change`, `5 changes`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`

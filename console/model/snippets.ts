@@ -129,7 +129,7 @@ User name    example.org
 Password     $TOKEN
 `,
     ],
-    note: 'Internet, Permit Access, DynDNS, User-defined. Enter the words in < > as they are. The user name is any domain of yours: the password says who you are. The first update creates the records. Without IPv6 it deletes the AAAA records, unless the URL ends with myipv6=preserve instead of myipv6=<ip6addr>.',
+    note: 'Internet, Permit Access, DynDNS, User-defined. Enter the words in < > as they are. The user name is any domain of yours. The first update creates the records. Without IPv6, end the URL with myipv6=preserve, or it deletes the AAAA records.',
     isForm: true,
   },
   'ddclient 4': {

@@ -4,10 +4,10 @@ import type { components } from '../../build/api-types.d.ts'
 import { nameserversOf } from '../api/rrsets.ts'
 import { partsOfDnskey, partsOfNames, PHASES, STATES, WAITS } from '../model/dnssec.ts'
 import { DomainHeader } from '../parts/domain-header.tsx'
-import { useAction } from '../parts/form.tsx'
+import { Act, Refusal, useAction } from '../parts/form.tsx'
 import { DsRecords, Parts } from '../parts/key-records.tsx'
 import { List } from '../parts/list.tsx'
-import { Failure, Loaded, useAsked, type Asked } from '../parts/loading.tsx'
+import { Loaded, useAsked, type Asked } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
 
 type Schemas = components['schemas']
@@ -77,18 +77,13 @@ function State(props: { name: string; delegation: Schemas['Delegation']; onCheck
         </>
       )}
       {delegation.nameservers.length > 0 && <ParentServers servers={delegation.nameservers} />}
-      {action.refused !== undefined && <Failure problem={action.refused} />}
-      <button
-        disabled={action.isBusy}
-        onClick={() => {
-          action.run(async () => {
+      <Refusal of={action} />
+      <Act action={action} work={async () => {
             await ask(api.POST('/api/v1/domains/{name}/delegation/', { params: { path: { name } } }))
             onChecked()
-          })
-        }}
-      >
+          }}>
         {action.isBusy ? 'Asking the parent’s servers…' : 'Check now'}
-      </button>
+      </Act>
     </>
   ) // prettier-ignore
 }
@@ -174,7 +169,7 @@ function Begin({ name, onBegun }: { name: string; onBegun: () => void }) {
         A new key takes the place of the present one, step by step, without a failure in between. The service says when
         the DS record at your registrar has to change.
       </p>
-      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <Refusal of={action} />
       <p class="tools">
         <label>
           Algorithm{' '}
@@ -191,18 +186,16 @@ function Begin({ name, onBegun }: { name: string; onBegun: () => void }) {
             ))}
           </select>
         </label>
-        <button
-          disabled={action.isBusy}
-          onClick={() => {
-            action.run(async () => {
-              const params = { path: { name } }
-              await ask(api.POST('/api/v1/domains/{name}/rollover/', { params, body: { algorithm } }))
-              onBegun()
-            })
+        <Act
+          action={action}
+          work={async () => {
+            const params = { path: { name } }
+            await ask(api.POST('/api/v1/domains/{name}/rollover/', { params, body: { algorithm } }))
+            onBegun()
           }}
         >
           Replace the key
-        </button>
+        </Act>
       </p>
     </>
   )
@@ -212,12 +205,8 @@ function Progress(props: { name: string; rollover: Schemas['Rollover']; onChange
   const { name, rollover, onChanged } = props
   const params = { path: { name } }
   const action = useAction()
-  const run = (work: () => Promise<unknown>) => {
-    action.run(async () => {
-      await work()
-      onChanged()
-    })
-  }
+  const confirm = () => ask(api.POST('/api/v1/domains/{name}/rollover/confirm/', { params }))
+  const cancel = () => ask(api.DELETE('/api/v1/domains/{name}/rollover/', { params }))
   return (
     <>
       <p>
@@ -238,32 +227,22 @@ function Progress(props: { name: string; rollover: Schemas['Rollover']; onChange
           </ul>
         </>
       )}
-      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <Refusal of={action} />
       <p class="buttons">
         <button disabled={action.isBusy} onClick={onChanged}>
           Look again
         </button>
         {['signers', 'parent'].includes(rollover.waits_for) && (
-          <button
-            disabled={action.isBusy}
-            onClick={() => {
-              run(() => ask(api.POST('/api/v1/domains/{name}/rollover/confirm/', { params })))
-            }}
-          >
+          <Act action={action} work={() => confirm().then(onChanged)}>
             {rollover.waits_for === 'parent'
               ? 'The parent has the new DS record alone'
               : 'The signers show the new key'}
-          </button>
+          </Act>
         )}
         {rollover.can_cancel && (
-          <button
-            disabled={action.isBusy}
-            onClick={() => {
-              run(() => ask(api.DELETE('/api/v1/domains/{name}/rollover/', { params })))
-            }}
-          >
+          <Act action={action} work={() => cancel().then(onChanged)}>
             Go back to the key of before
-          </button>
+          </Act>
         )}
       </p>
     </>

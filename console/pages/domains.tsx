@@ -4,7 +4,7 @@ import { api, ask } from '../api/client.ts'
 import { me } from '../api/me.ts'
 import { STATES } from '../model/dnssec.ts'
 import { asciiName } from '../model/owner.ts'
-import { useAction } from '../parts/form.tsx'
+import { Act, Refusal, useAction } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
@@ -123,15 +123,13 @@ function Deleted() {
 function DeletedTable() {
   const asked = useMore(deletedDomains, [])
   const action = useAction()
-  const restore = (name: string) => {
-    action.run(async () => {
-      await ask(api.POST('/api/v1/domains/', { body: { name, restore: true } }))
-      navigate(`domains/${name}`)
-    })
+  const restore = async (name: string) => {
+    await ask(api.POST('/api/v1/domains/', { body: { name, restore: true } }))
+    navigate(`domains/${name}`)
   }
   return (
     <>
-      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <Refusal of={action} />
       <Loaded asked={asked}>
         {(domains) =>
           domains.length === 0 ? (
@@ -142,16 +140,9 @@ function DeletedTable() {
                 <tr key={name}>
                   <td>
                     {name}{' '}
-                    <button
-                      class="small"
-                      disabled={action.isBusy}
-                      aria-label={`Bring back ${name}`}
-                      onClick={() => {
-                        restore(name)
-                      }}
-                    >
+                    <Act class="small" action={action} work={() => restore(name)} aria-label={`Bring back ${name}`}>
                       Bring back
-                    </button>
+                    </Act>
                   </td>
                   <td>
                     <Time at={deleted} />

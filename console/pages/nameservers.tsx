@@ -44,9 +44,6 @@ export function NameserversPage({ name }: { name: string }) {
   )
 }
 
-/** Milliseconds of a week. */
-const WEEK = 604_800_000
-
 /** @param names those of the NS records: the service can ask only nameservers whose addresses its settings have */
 function Publication({ status, names }: { status: Schemas['PublicationStatus']; names: string[] }) {
   const { version, nameservers } = status
@@ -59,10 +56,7 @@ function Publication({ status, names }: { status: Schemas['PublicationStatus']; 
   }
   return (
     <>
-      <p>
-        The domain has version {version}. The SOA serial is this, or {version + Math.floor(Date.now() / WEEK)} with the
-        weeks since 1970.
-      </p>
+      <p>The domain has version {version}. In DNS, the SOA serial can be higher by the weeks since 1970.</p>
       <List heads={['Nameserver', 'Version']}>
         {Array.from(rows, ([name, words]) => (
           <tr key={name}>

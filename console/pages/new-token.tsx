@@ -3,7 +3,7 @@ import { api, ask, Refused } from '../api/client.ts'
 import { addPolicy, deleteToken, domainHolding, policiesOf, type NewToken } from '../api/tokens.ts'
 import { isSameScope, subnameOf, typedName, type Policy } from '../model/policies.ts'
 import { PRESETS, type Place, type Preset } from '../model/presets.ts'
-import { Field, Form, useAction, type Action } from '../parts/form.tsx'
+import { Act, Field, Form, useAction, type Action } from '../parts/form.tsx'
 import { NewSecret } from '../parts/new-secret.tsx'
 import { MAY_NOT_MANAGE, Policies, tokenName } from '../parts/token.tsx'
 
@@ -142,18 +142,16 @@ function Unfinished({ made: { token, policies, wanted }, action, onRetry, onDele
         <p>Its secret was not shown yet. Make the missing policies to see it, or delete the token.</p>
       </Form>
       <p class="buttons">
-        <button
+        <Act
           class="danger"
-          disabled={action.isBusy}
-          onClick={() => {
-            action.run(async () => {
-              await deleteToken(token.id)
-              onDeleted()
-            })
+          action={action}
+          work={async () => {
+            await deleteToken(token.id)
+            onDeleted()
           }}
         >
           Delete the token
-        </button>
+        </Act>
       </p>
     </>
   )

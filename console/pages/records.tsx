@@ -97,10 +97,10 @@ export function RecordsPage({ name }: { name: string }) {
         />
         <span class="quiet" role="status">
           {!zone.isWhole
-            ? `${counted(rows.length, 'RRset')} so far`
+            ? `${counted(rows.length, 'record set')} so far`
             : visible.length < rows.length
-              ? `${visible.length.toLocaleString('en')} of ${counted(rows.length, 'RRset')}`
-              : counted(rows.length, 'RRset')}
+              ? `${visible.length.toLocaleString('en')} of ${counted(rows.length, 'record set')}`
+              : counted(rows.length, 'record set')}
         </span>
         <button
           class="main"
@@ -131,12 +131,12 @@ export function RecordsPage({ name }: { name: string }) {
       )}
       {isOvertaken && (
         <p class="alert" role="alert">
-          Somebody else has changed {name} meanwhile. Your changes are kept: review them again.
+          {name} has changed meanwhile. Your changes are kept: review them again.
         </p>
       )}
       {collisions.size > 0 && (
         <p class="note" role="status">
-          {counted(collisions.size, 'change')} of yours and of somebody else collide: choose in the table.
+          {counted(collisions.size, 'change')} of yours collide with newer ones: choose in the table.
         </p>
       )}
       {adding > 0 && (
@@ -204,9 +204,9 @@ export function RecordsPage({ name }: { name: string }) {
             rows={records.selected}
             minimumTtl={zone.minimumTtl}
             mayEdit={mayEdit}
-            onTtl={(ttl) => {
+            onStage={(after) => {
               const there = records.selected.filter(({ edit }) => edit?.after !== null)
-              records.change(there, ({ state }) => ({ ...state, ttl }))
+              records.change(there, ({ state }) => after(state))
             }}
             onDelete={() => {
               remove(records.selected)
@@ -221,7 +221,7 @@ export function RecordsPage({ name }: { name: string }) {
           <div class="bar">
             <span role="status">
               {counted(edits.size, 'change')} to {name}
-              {problems.size > 0 && `; the service refuses ${problems.size}, see the table`}
+              {problems.size > 0 && `; the service refused ${problems.size}, see the table`}
             </span>
             <button class="main" disabled={!canReview} onClick={review}>
               Review

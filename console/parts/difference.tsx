@@ -30,7 +30,7 @@ function summaryOf(changes: Change[]): string {
   const parts = (['created', 'changed', 'removed'] as const)
     .map((verb) => [verb.replace(/d$/, 's'), changes.filter((change) => verbFor(change) === verb).length] as const)
     .filter(([, count]) => count > 0)
-    .map(([verb, count], i) => `${verb} ${i === 0 ? counted(count, 'RRset') : String(count)}`)
+    .map(([verb, count], i) => `${verb} ${i === 0 ? counted(count, 'record set') : String(count)}`)
   if (parts.length === 0) return 'This changes nothing.'
   const text = parts.join(', ')
   return `${text[0]!.toUpperCase()}${text.slice(1)}.`

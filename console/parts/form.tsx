@@ -95,6 +95,32 @@ export interface Action {
   forget: () => void
 }
 
+/** Says why an action was refused, if it was. */
+export function Refusal({ of: { refused } }: { of: Action }) {
+  return refused && <Failure problem={refused} />
+}
+
+interface ActProps {
+  action: Action
+  work: () => Promise<unknown>
+  class?: string
+  'aria-label'?: string
+  children: ComponentChildren
+}
+
+/** A button that runs an action. */
+export function Act({ action, work, ...button }: ActProps) {
+  return (
+    <button
+      {...button}
+      disabled={action.isBusy}
+      onClick={() => {
+        action.run(work)
+      }}
+    />
+  )
+}
+
 /** Keeps the state of an action that a form or a button starts. */
 export function useAction(): Action {
   const [isBusy, setBusy] = useState(false)

@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import type { Change } from '../model/rrset.ts'
 import { Difference } from './difference.tsx'
-import { useAction } from './form.tsx'
-import { Failure, Loaded, useAsked } from './loading.tsx'
+import { Refusal, useAction } from './form.tsx'
+import { Loaded, useAsked } from './loading.tsx'
 import { Waiting } from './waiting.tsx'
 
 interface ReviewProps {
@@ -27,7 +27,7 @@ export function Review({ title, preview, apply, onClose, children }: ReviewProps
     <Dialog title={title} onClose={onClose}>
       <Loaded asked={asked}>{(changes) => <Difference changes={changes} />}</Loaded>
       {children}
-      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <Refusal of={action} />
       <p class="buttons">
         <button
           class="main"

@@ -3,8 +3,7 @@ import { api, ask } from '../api/client.ts'
 import { addPolicy, domainHolding, type StoredPolicy, type Token } from '../api/tokens.ts'
 import { mayWrite, type Verdict } from '../model/may-write.ts'
 import { isDefault, sentenceOf, subnameOf, typedName } from '../model/policies.ts'
-import { Field, Form, useAction } from './form.tsx'
-import { Failure } from './loading.tsx'
+import { Act, Field, Form, Refusal, useAction } from './form.tsx'
 import { Dialog } from './review.tsx'
 import { Policies } from './token.tsx'
 
@@ -76,23 +75,21 @@ export function TokenPolicies({ token: { id }, policies, reload }: Props) {
             : 'Each line is a policy. Where several apply, the most specific one decides.'}
         </p>
       )}
-      {action.refused !== undefined && <Failure problem={action.refused} />}
+      <Refusal of={action} />
       {policies.length > 0 ? (
         <NewPolicy id={id} onAdded={reload} />
       ) : (
         <>
           <p class="quiet">This acts at once: programs that use it cannot write until you allow what they need.</p>
-          <button
-            disabled={action.isBusy}
-            onClick={() => {
-              action.run(async () => {
-                await addPolicy(id, { domain: null, subname: null, type: null, perm_write: false })
-                reload()
-              })
+          <Act
+            action={action}
+            work={async () => {
+              await addPolicy(id, { domain: null, subname: null, type: null, perm_write: false })
+              reload()
             }}
           >
             Forbid all writes, and then allow some
-          </button>
+          </Act>
         </>
       )}
     </>

@@ -1,16 +1,15 @@
 import { useMemo } from 'preact/hooks'
-import { api, API, ask, askWhole, Refused, versionOf } from '../api/client.ts'
+import { api, API, askWhole, Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
+import { loadMe } from '../api/me.ts'
 import { lossesBy } from '../model/advice.ts'
 import { curlCommand } from '../model/curl.ts'
 import { bulkBody, type Edits, type Item, type RRsets } from '../model/draft.ts'
-import { problemsByPlace, textsIn } from '../model/problems.ts'
+import { forbids, mayWrite } from '../model/may-write.ts'
+import { problemsByPlace } from '../model/problems.ts'
 import { counted, keyOf, type Change } from '../model/rrset.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Review } from '../parts/review.tsx'
-
-/** How many forbidden edits are searched for. */
-const MOST_FORBIDDEN = 10
 
 interface PublishProps {
   domain: string
@@ -32,16 +31,15 @@ interface PublishProps {
 export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onApplied, onClose }: PublishProps) {
   const items = bulkBody(edits)
   const headers = { 'If-Match': tag }
-  const send = (isTrial: boolean, some: Item[]) =>
+  const send = (isTrial: boolean) =>
     api.PATCH('/api/v1/domains/{name}/rrsets/', {
       params: { path: { name: domain }, query: { dry_run: isTrial ? 'true' : 'false' }, header: headers },
-      body: some,
+      body: items,
     })
-  const forbidden = (some: Item[]) => forbiddenAmong(some, async (part) => ask(send(true, part)))
   /** Sends all, and brings problems of some edits back to their rows. */
   const attempt = async (isTrial: boolean) => {
     try {
-      return await askWhole(send(isTrial, items))
+      return await askWhole(send(isTrial))
     } catch (reason) {
       if (!(reason instanceof Refused)) throw reason
       // Validation comes before the condition: an edit may be wrong only because of what somebody else has changed.
@@ -49,7 +47,7 @@ export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onAppl
         onStale()
         throw reason
       }
-      const problems = reason.status === 403 ? await forbidden(items) : problemsByPlace(items, reason.body)
+      const problems = reason.status === 403 ? await forbiddenAmong(domain, items) : problemsByPlace(items, reason.body)
       if (problems !== undefined && problems.size > 0) onRefused(problems)
       throw reason
     }
@@ -84,30 +82,9 @@ export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onAppl
   )
 }
 
-/**
- * Finds the edits that a token may not make, by dry runs of ever smaller parts: the service answers one 403 for all. Finds a
- * few, so that a token that may do nothing does not ask for each.
- */
-async function forbiddenAmong(
-  items: Item[],
-  tryOut: (items: Item[]) => Promise<unknown>,
-): Promise<ReadonlyMap<string, string[]>> {
-  const found = new Map<string, string[]>()
-  const search = async (part: Item[]): Promise<void> => {
-    if (part.length === 0 || found.size >= MOST_FORBIDDEN) return
-    try {
-      await tryOut(part)
-    } catch (reason) {
-      if (!(reason instanceof Refused) || reason.status !== 403) return
-      if (part.length === 1) {
-        found.set(keyOf(part[0]!), textsIn(reason.body))
-        return
-      }
-      const half = part.length >> 1
-      await search(part.slice(0, half))
-      await search(part.slice(half))
-    }
-  }
-  await search(items)
-  return found
+/** The problems of the edits that the token may not make, by place; its policies may have changed meanwhile. */
+async function forbiddenAmong(domain: string, items: Item[]): Promise<ReadonlyMap<string, string[]>> {
+  const { policies } = await loadMe()
+  const forbidden = items.filter((item) => !mayWrite(policies, { domain, ...item }).may)
+  return new Map(forbidden.map((item) => [keyOf(item), [forbids(item)]]))
 }

@@ -85,9 +85,9 @@ export function RecordRow({ row, isActive, isSelected, problems, collision, ...o
       )}
       {collision !== undefined && (
         <div role="cell" class="collision">
-          <p>Somebody else has changed {title} meanwhile.</p>
+          <p>{title} has changed meanwhile.</p>
           <dl>
-            <dt>Theirs</dt>
+            <dt>Now</dt>
             <dd class="mono">
               <Version state={collision.theirs} />
             </dd>
@@ -97,7 +97,7 @@ export function RecordRow({ row, isActive, isSelected, problems, collision, ...o
             </dd>
           </dl>
           <p class="buttons">
-            <button onClick={on.onDiscard}>Take theirs</button>
+            <button onClick={on.onDiscard}>Take what is there</button>
             <button onClick={on.onKeep}>Keep yours</button>
           </p>
         </div>

@@ -4,7 +4,7 @@ import { TYPES } from '../../src/dns/types.ts'
 import { me } from '../api/me.ts'
 import { entryOf, isBlank, judge, retyped, wholeProblems, type Entry } from '../model/entry.ts'
 import { FIELDS } from '../model/fields.ts'
-import { mayWrite } from '../model/may-write.ts'
+import { forbids, mayWrite } from '../model/may-write.ts'
 import type { Place, State } from '../model/rrset.ts'
 import { titleOf } from '../model/rows.ts'
 import { ttlProblem } from '../model/ttl.ts'
@@ -115,7 +115,7 @@ export function RRsetForm(props: RRsetFormProps) {
       </div>
       {below}
       {place !== undefined && !mayWrite(me.value!.policies, { domain, ...place }).may && (
-        <p class="note">This token may not write {titleOf(place)}.</p>
+        <p class="note">{forbids(place)}</p>
       )}
       <p class="problem" id={`${ttlId}-problem`}>
         {wrongTtl !== undefined && `TTL: ${wrongTtl}`}

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { counted } from '../model/rrset.ts'
+import { counted, replaced, type State } from '../model/rrset.ts'
 import type { Row } from '../model/rows.ts'
 import { ttlProblem } from '../model/ttl.ts'
 import { zoneLines } from '../model/zone-lines.ts'
@@ -11,14 +11,16 @@ interface SelectionProps {
   minimumTtl: number
   /** Whether the token may write anything in the domain. */
   mayEdit: boolean
-  onTtl: (ttl: number) => void
+  /** Stages what becomes of each. */
+  onStage: (after: (state: State) => State) => void
   onDelete: () => void
   onClear: () => void
 }
 
 /** What can be done with the selected rows. */
-export function Selection({ domain, rows, minimumTtl, mayEdit, onTtl, onDelete, onClear }: SelectionProps) {
-  const [ttl, setTtl] = useState('')
+export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete, onClear }: SelectionProps) {
+  const [typed, setTyped] = useState({ ttl: '', text: '', other: '' })
+  const { ttl, text, other } = typed
   const lines = useMemo(
     () =>
       zoneLines(
@@ -28,32 +30,45 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onTtl, onDelete, 
     [rows],
   )
   const problem = ttl === '' ? undefined : ttlProblem(ttl, minimumTtl)
+  const input = (name: 'ttl' | 'text' | 'other', label: string) => (
+    <label>
+      {label}{' '}
+      <input
+        class={name}
+        value={typed[name]}
+        aria-invalid={name === 'ttl' && problem !== undefined}
+        aria-describedby={name === 'ttl' ? 'selection-problem' : undefined}
+        onInput={(event) => {
+          setTyped({ ...typed, [name]: event.currentTarget.value })
+        }}
+      />
+    </label>
+  )
   return (
     <form
       class="bar"
       aria-label="Selected rows"
       onSubmit={(event) => {
         event.preventDefault()
-        if (ttl !== '' && problem === undefined) onTtl(Number(ttl))
+        if (problem !== undefined) return
+        const by = text.trim()
+        onStage((state) => ({
+          ttl: ttl === '' ? state.ttl : Number(ttl),
+          records:
+            by === '' ? state.records : [...new Set(state.records.map((each) => replaced(each, by, other.trim())))],
+        }))
       }}
     >
       <span role="status">{counted(rows.length, 'row')} selected</span>
-      <label hidden={!mayEdit}>
-        TTL{' '}
-        <input
-          class="number"
-          inputMode="numeric"
-          value={ttl}
-          aria-invalid={problem !== undefined}
-          aria-describedby="selection-problem"
-          onInput={(event) => {
-            setTtl(event.currentTarget.value)
-          }}
-        />
-      </label>
-      <button class="small" hidden={!mayEdit}>
-        Set the TTL
-      </button>
+      <details hidden={!mayEdit}>
+        <summary>Change</summary>
+        <p class="tools">
+          {input('ttl', 'TTL')} {input('text', 'Replace')} {input('other', 'with')}
+          <button class="small" disabled={`${ttl}${text}`.trim() === ''}>
+            Stage
+          </button>
+        </p>
+      </details>
       <button type="button" class="small" hidden={!mayEdit} onClick={onDelete}>
         Delete
       </button>

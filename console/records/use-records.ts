@@ -139,6 +139,7 @@ export function useRecords(domain: string) {
     settle: () => {
       zone.reload(edits)
       setEdits(NO_EDITS)
+      setProblems(new Map())
       setSelected(new Set())
     },
   }

@@ -29,7 +29,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('alert').waitFor()
     const lines = ['mail 300 IN A 192.0.2.2', '@ MX 10 mail', 'www CNAME @', 'old CNAME gone']
     await page.getByLabel('Zone file, if there is one').fill(lines.join('\n'))
-    await page.getByText('Creates 4 RRsets.').waitFor()
+    await page.getByText('Creates 4 record sets.').waitFor()
     t.is(await page.getByRole('alert').count(), 0)
     await page.getByText('There are no records at gone.shop.test.').waitFor()
     await check(t, tab, 'new-domain-preview')
@@ -37,7 +37,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page
       .getByLabel('Zone file, if there is one')
       .fill(`sel1._domainkey TXT ${'v=DKIM1'.repeat(20)}\nold CNAME gone\n${'x'.repeat(63)} A 192.0.2.1`)
-    await page.getByText('Creates 3 RRsets.').waitFor()
+    await page.getByText('Creates 3 record sets.').waitFor()
     await check(t, tab, 'new-domain-long')
     await page.setViewportSize(PHONE)
     t.deepEqual(

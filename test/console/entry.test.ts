@@ -38,7 +38,7 @@ test('an RRset is checked as a whole', (t) => {
   t.deepEqual(problems('A', 'www', '192.0.2.1', '192.0.2.2'), [])
   t.deepEqual(problems('A', 'www', '192.0.2.1', '192.0.2.1'), ['Duplicate: records must be semantically unique'])
   t.deepEqual(problems('CNAME', '', 'a.'), ['CNAME RRset cannot have empty subname.'])
-  t.deepEqual(problems('A', 'www'), ['An RRset has at least one record.'])
+  t.deepEqual(problems('A', 'www'), ['Add a value, or delete the record set.'])
   t.is(problems('A', 'www', '192.0.2.1', 'x'), undefined)
 })
 

@@ -98,7 +98,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await check(t, tab, 'review-429')
     await heal(page)
     await page.clock.fastForward(61_000)
-    await page.getByText('Creates 1 RRset.').waitFor()
+    await page.getByText('Creates 1 record set.').waitFor()
     await press(page, 'Apply')
     await page.getByText(/^Applied as version/).waitFor()
     t.deepEqual(tab.found, [])

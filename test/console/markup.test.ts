@@ -77,7 +77,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('checkbox', { name: 'Select @ TXT' }).check()
     await page.getByRole('form', { name: 'Selected rows' }).getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Review' }).click()
-    await checkText(t, tab, 'the review', 'Creates 1 RRset')
+    await checkText(t, tab, 'the review', 'Creates 1 record set')
     await page.getByText('The same with curl').click()
     await page.locator('.command pre').getByText(MARKUP).waitFor()
     await page.getByRole('button', { name: 'Apply' }).click()

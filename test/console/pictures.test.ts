@@ -64,7 +64,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await newRRset(router.api, NAME, { subname: 'office', type: 'A', ttl: 300, records: ['198.51.100.7'] })
     const { page, found } = await open(`domains/${NAME}`, secret)
 
-    await page.getByText('7 RRsets').waitFor()
+    await page.getByText('7 record sets').waitFor()
     await stageNew(page, 'www', 'CNAME', `${NAME}.`, '3600')
     await stageNew(page, '@', 'MX', `20 backup.${NAME}.`)
     await page.getByRole('button', { name: 'Edit office A' }).focus()
@@ -72,15 +72,15 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText(`3 changes to ${NAME}`).waitFor()
     await picture(page, 'records')
     await page.getByRole('button', { name: 'Review' }).click()
-    await page.getByText('Creates 1 RRset').waitFor()
+    await page.getByText('Creates 1 record set').waitFor()
     await picture(page, 'review', 'dialog')
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText(/served by 1 of 1/).waitFor()
 
     await page.getByRole('link', { name: 'History' }).click()
     const last = page.locator('.entries > li').first()
-    await last.getByText('3 RRsets').click()
-    await last.getByText('Creates 1 RRset').waitFor()
+    await last.getByText('3 record sets').click()
+    await last.getByText('Creates 1 record set').waitFor()
     await picture(page, 'history')
 
     await page.getByRole('link', { name: 'DNSSEC' }).click()

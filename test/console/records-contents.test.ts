@@ -24,7 +24,7 @@ async function rowsInWindow(page: Page): Promise<[position: number, name: string
 }
 
 function declare(test: Declare, browser: () => Browser): void {
-  test('of 10,000 RRsets, those in the window are drawn; all can be filtered, and reached by keys', async (t) => {
+  test('of 10,000 record sets, those in the window are drawn; all can be filtered, and reached by keys', async (t) => {
     const { secret, api } = await service().account()
     const domain = freshName()
     const names = Array.from({ length: 10_000 }, (_, i) => `n${String(i).padStart(5, '0')}`)
@@ -32,7 +32,7 @@ function declare(test: Declare, browser: () => Browser): void {
     succeeded(await api.post('/domains/', { name: domain, zonefile: zonefile.join('') }), 201)
     const tab = await openRecords(browser(), service().url, domain, secret)
     const { page } = tab
-    await page.getByText('10,001 RRsets').waitFor()
+    await page.getByText('10,001 record sets').waitFor()
     for (const part of [0, 0.3, 0.77, 1]) {
       await page.evaluate(`scrollTo(0, ${part} * (document.documentElement.scrollHeight - innerHeight))`)
       await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
@@ -50,23 +50,25 @@ function declare(test: Declare, browser: () => Browser): void {
       t.true((await page.locator('.record-row').count()) < 100)
     }
     await page.getByLabel('Filter').fill('n0123')
-    await page.getByText('10 of 10,001 RRsets').waitFor()
+    await page.getByText('10 of 10,001 record sets').waitFor()
     await page.getByLabel('Filter').fill('ttl<300')
-    await page.getByText('20 of 10,001 RRsets').waitFor()
+    await page.getByText('20 of 10,001 record sets').waitFor()
     await press(page, 'ArrowDown', 'End', 'ArrowUp')
     t.is(await focused(page), 'Edit n09000 A')
     await page.getByLabel('Filter').fill('')
-    await page.getByText('10,001 RRsets').waitFor()
+    await page.getByText('10,001 record sets').waitFor()
     await press(page, 'ArrowDown', 'End')
     t.is(await focused(page), 'Edit n09999 A')
     t.is((await rowsInWindow(page)).at(-1)![1], 'n09999')
     await page.getByLabel('Select all rows shown').check()
     await page.getByText('10,001 rows selected').waitFor()
-    await page.getByRole('form', { name: 'Selected rows' }).getByLabel('TTL').fill('7200')
-    await page.getByRole('button', { name: 'Set the TTL' }).click()
+    const selection = page.getByRole('form', { name: 'Selected rows' })
+    await selection.getByText('Change').click()
+    await selection.getByLabel('TTL').fill('7200')
+    await selection.getByRole('button', { name: 'Stage' }).click()
     await page.getByText(`10,001 changes to ${domain}`).waitFor()
     await page.getByLabel('Filter').fill('n0123')
-    await page.getByText('10 of 10,001 RRsets').waitFor()
+    await page.getByText('10 of 10,001 record sets').waitFor()
     await page.getByRole('button', { name: 'Discard all' }).click()
 
     // While the fourth page is awaited, three are there.
@@ -83,7 +85,7 @@ function declare(test: Declare, browser: () => Browser): void {
       await route.continue()
     })
     await page.reload()
-    await page.getByText('1,500 RRsets so far').waitFor()
+    await page.getByText('1,500 record sets so far').waitFor()
     await page
       .getByRole('button', { name: /^Edit n/ })
       .first()
@@ -91,7 +93,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await press(page, 'Delete')
     t.true(await page.getByRole('button', { name: 'Review' }).isDisabled())
     release()
-    await page.getByText('10,001 RRsets').waitFor()
+    await page.getByText('10,001 record sets').waitFor()
     t.true(await page.getByRole('button', { name: 'Review' }).isEnabled())
     t.deepEqual(tab.found, [])
   })

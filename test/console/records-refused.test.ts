@@ -54,10 +54,10 @@ function declare(test: Declare, browser: () => Browser): void {
     ]
     succeeded(await zone.api.patch(zone.rrsets, theirs), 200)
     await page.getByRole('button', { name: 'Review' }).click()
-    await page.getByText('Somebody else has changed www A meanwhile.').waitFor()
+    await page.getByText('www A has changed meanwhile.').waitFor()
     t.is(
       await page.getByRole('alert').innerText(),
-      `Somebody else has changed ${zone.domain} meanwhile. Your changes are kept: review them again.`,
+      `${zone.domain} has changed meanwhile. Your changes are kept: review them again.`,
     )
     await page.getByRole('button', { name: 'Edit new A' }).waitFor()
     t.deepEqual(await page.locator('.collision dd').allInnerTexts(), [
@@ -69,8 +69,8 @@ function declare(test: Declare, browser: () => Browser): void {
     t.true(await page.getByRole('button', { name: 'Review' }).isDisabled())
     await check(t, tab, 'records-collision')
     await page.getByRole('form', { name: 'Edit open A' }).getByRole('button', { name: 'Stage' }).click()
-    await page.getByText('Somebody else has changed open A meanwhile.').waitFor()
-    for (const choice of ['Take theirs', 'Keep yours', 'Keep yours']) {
+    await page.getByText('open A has changed meanwhile.').waitFor()
+    for (const choice of ['Take what is there', 'Keep yours', 'Keep yours']) {
       await page.getByRole('button', { name: choice }).first().click()
     }
     await page.getByText(`3 changes to ${zone.domain}`).waitFor()
@@ -94,7 +94,7 @@ function declare(test: Declare, browser: () => Browser): void {
     t.deepEqual(await stored(zone), { ' NS': 'ns1.zoneplane.test.', 'text TXT': `"it's <b>$HOME</b>"` })
     // All of it is there now: nothing is left to do.
     await page.getByRole('button', { name: 'Apply' }).click()
-    await page.getByText(/^Somebody else has changed/).waitFor()
+    await page.getByText(/has changed meanwhile. Your changes/).waitFor()
     await page.getByText(/changes? to/).waitFor({ state: 'detached' })
   })
 
@@ -108,9 +108,9 @@ function declare(test: Declare, browser: () => Browser): void {
     await setMinimumTtl(service(), zone.domain, 7200)
     await page.getByRole('button', { name: 'Review' }).click()
     // The domain is not as it was loaded; perhaps that is all.
-    await page.getByText(/^Somebody else has changed/).waitFor()
+    await page.getByText(/has changed meanwhile. Your changes/).waitFor()
     await page.getByRole('button', { name: 'Review' }).click()
-    await page.getByText('the service refuses 2, see the table').waitFor()
+    await page.getByText('the service refused 2, see the table').waitFor()
     t.deepEqual(await page.locator('.record-row > .problem').allInnerTexts(), [
       'ttl: Ensure this value is greater than or equal to 7200.',
       'RRset with conflicting type present at same subname: database (A). (No other RRsets are allowed alongside CNAME.)',
@@ -129,6 +129,21 @@ function declare(test: Declare, browser: () => Browser): void {
     t.deepEqual(found, [])
   })
 
+  test('what the service has refused is not shown any more once it is applied', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const { page, found } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    await stageNew(page, 'www', 'CNAME', 'other.example.')
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('the service refused 1, see the table').waitFor()
+    await page.getByRole('button', { name: 'Edit www A' }).click()
+    await page.getByRole('button', { name: 'Delete www A' }).click()
+    await apply(page)
+    t.is(await page.locator('.record-row > .problem').count(), 0)
+    await stageNew(page, 'x', 'A', '192.0.2.5')
+    t.is(await page.getByText(`1 change to ${zone.domain}`).innerText(), `1 change to ${zone.domain}`)
+    t.deepEqual(found, [])
+  })
+
   test('what a token may not write is shown with its row', async (t) => {
     const zone = await newZone(service(), rrset())
     const token = await addToken(service(), zone.account.id)
@@ -142,9 +157,9 @@ function declare(test: Declare, browser: () => Browser): void {
     await stageNew(page, 'a', 'A', '192.0.2.5')
     await stageNew(page, 'b', 'A', '192.0.2.6')
     await page.getByRole('button', { name: 'Review' }).click()
-    await page.getByText('the service refuses 2, see the table').waitFor()
+    await page.getByText('the service refused 2, see the table').waitFor()
     t.deepEqual(await page.locator('.record-row:has(> .problem) button[data-open]').allInnerTexts(), ['a', 'b'])
-    t.is(await page.locator('.problem').first().innerText(), 'Insufficient token permissions.')
+    t.is(await page.locator('.problem').first().innerText(), 'This token may not write a A.')
     for (const name of ['a', 'b']) await page.getByRole('button', { name: `Discard the change of ${name} A` }).click()
     await apply(page)
     t.is((await stored(zone))['_acme-challenge TXT'], '"x"')

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
-import { newRRset, newZone, rrset } from '../support/clients/api.ts'
+import { newRRset, newZone, rrset, type ShownRRset } from '../support/clients/api.ts'
 import { check } from '../support/console/console.ts'
-import { focused, openRecords, press, stageNew, tabTo } from '../support/console/records.ts'
+import { apply, focused, openRecords, press, stageNew, tabTo } from '../support/console/records.ts'
 import { withBrowser } from '../support/browser.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { eventuallyIs } from '../support/eventually.ts'
@@ -39,7 +39,7 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await focused(page), 'Edit www A')
     await check(t, tab, 'records-staged')
     await press(page, 'Control+Enter')
-    await page.getByText('Creates 1 RRset.').waitFor()
+    await page.getByText('Creates 1 record set.').waitFor()
     await check(t, tab, 'records-review')
     await tabTo(page, 'Apply')
     await press(page, 'Enter')
@@ -50,7 +50,7 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await focused(page), 'Edit www A')
     await tabTo(page, 'Undo')
     await press(page, 'Enter')
-    await page.getByText('Removes 1 RRset.').waitFor()
+    await page.getByText('Removes 1 record set.').waitFor()
     await tabTo(page, 'Apply')
     await press(page, 'Enter')
     await eventuallyIs(() => lookUp(service().powerDns, `www.${zone.domain}`, 'A'), [])
@@ -63,14 +63,14 @@ function declare(test: Declare, browser: () => Browser): void {
     await newRRset(zone.api, zone.domain, { subname: '', type: 'MX', ttl: 3600, records: ['10 mail.example.'] })
     const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
     const { page } = tab
-    await page.getByText('3 RRsets').waitFor()
+    await page.getByText('3 record sets').waitFor()
     await page.getByRole('heading', { name: zone.domain }).focus()
     await press(page, 'ArrowDown')
     t.is(await focused(page), 'Edit @ MX')
     await press(page, '/')
     t.is(await focused(page), 'Filter')
     await page.keyboard.type('mx')
-    await page.getByText('1 of 3 RRsets').waitFor()
+    await page.getByText('1 of 3 record sets').waitFor()
     await press(page, 'ArrowDown')
     t.is(await focused(page), 'Edit @ MX')
     await press(page, '/', 'Backspace', 'Backspace', 'ArrowDown', 'End', 'ArrowUp')
@@ -123,7 +123,7 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await focused(page), 'Mail server')
     t.is(await form.getByLabel('Mail server').inputValue(), `www.${zone.domain}.${zone.domain}.`)
     await press(page, 'Control+Enter')
-    await page.getByText('Creates 1 RRset.').waitFor()
+    await page.getByText('Creates 1 record set.').waitFor()
     await press(page, 'Escape')
     t.is(await focused(page), 'Edit mail MX')
     t.deepEqual(tab.found, [])
@@ -175,5 +175,40 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await focused(page), 'Edit @ NS')
     await press(page, 'Enter')
     t.is(await focused(page), 'Nameserver')
+  })
+
+  test('a server moves: its address and the TTL change in all selected rows, in one write', async (t) => {
+    const zone = await newZone(service(), rrset({ subname: 'a', records: ['192.0.2.10', '198.51.100.1'] }))
+    const other = rrset({ subname: 'b', records: ['192.0.2.100'] })
+    const text = rrset({ subname: '', type: 'TXT', records: ['"v=spf1 ip4:192.0.2.10 -all"'] })
+    for (const each of [other, text]) await newRRset(zone.api, zone.domain, each)
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await page.getByLabel('Filter').fill('192.0.2.10')
+    await page.getByText('3 of 4 record sets').waitFor()
+    await page.getByLabel('Select all rows shown').check()
+    const form = page.getByRole('form', { name: 'Selected rows' })
+    await form.getByText('Change').click()
+    t.true(await form.getByRole('button', { name: 'Stage' }).isDisabled())
+    await form.getByLabel('Replace').fill('192.0.2.10')
+    await form.getByLabel('with').fill('203.0.113.10')
+    await check(t, tab, 'records-replace')
+    await form.getByRole('button', { name: 'Stage' }).click()
+    // The address of b only begins like it.
+    await page.getByText(`2 changes to ${zone.domain}`).waitFor()
+    await form.getByLabel('TTL').fill('7200')
+    await form.getByRole('button', { name: 'Stage' }).click()
+    await page.getByText(`3 changes to ${zone.domain}`).waitFor()
+    await apply(page)
+    const { json } = await zone.api.get(`/domains/${zone.domain}/rrsets/`)
+    const contents = (json as ShownRRset[]).map(
+      ({ name, ttl, records }) => `${name} ${ttl} ${records.sort().join(' ')}`,
+    )
+    t.deepEqual(contents.slice(0, 3).sort(), [
+      `${zone.domain}. 7200 "v=spf1 ip4:203.0.113.10 -all"`,
+      `a.${zone.domain}. 7200 198.51.100.1 203.0.113.10`,
+      `b.${zone.domain}. 7200 192.0.2.100`,
+    ])
+    t.deepEqual(tab.found, [])
   })
 }

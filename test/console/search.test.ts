@@ -37,7 +37,7 @@ function declare(test: Declare, browser: () => Browser): void {
     // The link shows the domain's records with this content.
     await contents.getByRole('link').last().click()
     await page.getByRole('heading', { name: domains[0]! }).waitFor()
-    await page.getByText('1 of 3 RRsets').waitFor()
+    await page.getByText('1 of 3 record sets').waitFor()
     t.is(await page.getByLabel('Filter').inputValue(), ADDRESS)
     await page.goBack()
     await contents.getByRole('link').first().waitFor()
@@ -46,7 +46,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByLabel('Content or name').fill(`B.${domains[1]!}`)
     await page.getByRole('button', { name: 'Search' }).click()
     await names.getByRole('link', { name: `b.${domains[1]!}.` }).click()
-    await page.getByText('1 of 3 RRsets').waitFor()
+    await page.getByText('1 of 3 record sets').waitFor()
     t.is(await page.getByLabel('Filter').inputValue(), 'b')
     t.deepEqual(tab.found, [])
     await page.context().close()

@@ -134,7 +134,7 @@ function declare(test: Declare, browser: () => Browser): void {
       for (const answer of answers.splice(0)) answer()
       await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
       await page
-        .getByText(name === 'records' ? '0 RRsets so far' : 'Loading…')
+        .getByText(name === 'records' ? '0 record sets so far' : 'Loading…')
         .first()
         .waitFor()
       await check(t, tab, `${name}-loading`)
@@ -177,7 +177,7 @@ function declare(test: Declare, browser: () => Browser): void {
         const release = await openHolding(tab, path, url)
         t.true(
           await page
-            .getByText(/^Loading…$|^0 RRsets so far/)
+            .getByText(/^Loading…$|^0 record sets so far/)
             .first()
             .isVisible(),
           `${name} ${url}`,

@@ -77,7 +77,7 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await textOf(page).inputValue(), EDITED)
     await check(t, tab, 'zonefile-overtaken')
     await review.click()
-    await page.getByText('Changes 1 RRset, removes 1.').waitFor()
+    await page.getByText('Changes 1 record set, removes 1.').waitFor()
     // What comes after the review is not undone by what it shows.
     await newRRset(api, domain, { subname: 'later' })
     await page.getByRole('button', { name: 'Apply' }).click()
@@ -85,7 +85,7 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is((await api.get(`/domains/${domain}/rrsets/later/A/`)).status, 200)
     t.is(await textOf(page).inputValue(), EDITED)
     await review.click()
-    await page.getByText('Changes 1 RRset, removes 2.').waitFor()
+    await page.getByText('Changes 1 record set, removes 2.').waitFor()
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText(/^Applied as version/).waitFor()
     t.is((await api.get(`/domains/${domain}/rrsets/later/A/`)).status, 404)

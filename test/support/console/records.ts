@@ -6,7 +6,7 @@ import { openConsole, type Tab } from './console.ts'
 /** Opens the records of a domain, and waits until all have come. */
 export async function openRecords(browser: Browser, url: string, domain: string, secret: string): Promise<Tab> {
   const tab = await openConsole(browser, url, { path: `domains/${domain}`, secret })
-  await tab.page.getByText(/^[\d,]+ RRsets?$/).waitFor()
+  await tab.page.getByText(/^[\d,]+ record sets?$/).waitFor()
   return tab
 }
 
