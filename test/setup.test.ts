@@ -23,7 +23,7 @@ function newProject(): string {
   writeFileSync(join(folder, 'src', 'one.ts'), 'export const one = 1\n')
   writeFileSync(join(folder, 'src', 'two.ts'), 'export const two = 2\n')
   mkdirSync(join(folder, 'console'))
-  for (const file of ['build.mjs', 'index.html', 'styles.d.ts', 'tsconfig.json'])
+  for (const file of ['build.mjs', 'index.html', 'jsx.ts', 'styles.d.ts', 'tsconfig.json'])
     cpSync(join(projectFolder(), 'console', file), join(folder, 'console', file))
   writeFileSync(join(folder, 'console', 'types.mjs'), '')
   writeFileSync(join(folder, 'console', 'main.tsx'), "import './style.css'\n")
@@ -118,9 +118,10 @@ test.serial('after a setup that was killed while it built, the next one builds',
 
 /**
  * Packages for development that work without their scripts: those of Testcontainers build what is optional, or check a
- * version; that of Swagger UI reports to a third party; that of esbuild saves its command the start of Node.
+ * version; that of Swagger UI reports to a third party; that of esbuild saves its command the start of Node; that of swc
+ * looks for another binary where none fits.
  */
-const WORK_WITHOUT = ['@scarf/scarf', 'cpu-features', 'esbuild', 'protobufjs', 'ssh2'].map(
+const WORK_WITHOUT = ['@scarf/scarf', '@swc/core', 'cpu-features', 'esbuild', 'protobufjs', 'ssh2'].map(
   (name) => `node_modules/${name}`,
 )
 

@@ -204,10 +204,10 @@ function declare(test: Declare, browser: () => Browser): void {
     const contents = (json as ShownRRset[]).map(
       ({ name, ttl, records }) => `${name} ${ttl} ${records.sort().join(' ')}`,
     )
-    t.deepEqual(contents.slice(0, 3).sort(), [
+    t.deepEqual(contents.slice(0, 3), [
       `${zone.domain}. 7200 "v=spf1 ip4:203.0.113.10 -all"`,
-      `a.${zone.domain}. 7200 198.51.100.1 203.0.113.10`,
       `b.${zone.domain}. 7200 192.0.2.100`,
+      `a.${zone.domain}. 7200 198.51.100.1 203.0.113.10`,
     ])
     t.deepEqual(tab.found, [])
   })
