@@ -60,6 +60,13 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete
       }}
     >
       <span role="status">{counted(rows.length, 'row')} selected</span>
+      <button type="button" class="small" hidden={!mayEdit} onClick={onDelete}>
+        Delete
+      </button>
+      <Copy text={lines} what="as zone file lines" />
+      <button type="button" class="small" onClick={onClear}>
+        Select none
+      </button>
       <details hidden={!mayEdit}>
         <summary>Change</summary>
         <p class="tools">
@@ -69,13 +76,6 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete
           </button>
         </p>
       </details>
-      <button type="button" class="small" hidden={!mayEdit} onClick={onDelete}>
-        Delete
-      </button>
-      <Copy text={lines} what="as zone file lines" />
-      <button type="button" class="small" onClick={onClear}>
-        Select none
-      </button>
       <span id="selection-problem" class="problem">
         {problem}
       </span>
