@@ -85,7 +85,7 @@ async function linesFor(page: Page, server: string): Promise<string> {
 
 /** The key of the lines, as dig expects it. */
 async function keyOf(page: Page): Promise<string> {
-  const found = /key "(.*)" \{ algorithm (.*); secret "(.*)"; \};/.exec(await linesFor(page, 'BIND'))!
+  const found = /key "(.*)" \{\s+algorithm (.*);\s+secret "(.*)";/.exec(await linesFor(page, 'BIND'))!
   return `${found[2]}:${found[1]}:${found[3]}`
 }
 
