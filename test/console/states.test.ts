@@ -61,6 +61,13 @@ async function askedBy(tab: Tab, [, path, shown]: Reading): Promise<string[]> {
   return [...urls]
 }
 
+/** What requests wait for until it is opened. */
+function newGate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open }
+}
+
 /** Opens a page, and resolves when it has drawn all answers but that of one request, which waits until `release`. */
 async function openHolding(tab: Tab, path: string, held: string): Promise<() => Promise<void>> {
   const { page } = tab
@@ -121,25 +128,22 @@ function declare(test: Declare, browser: () => Browser): void {
     const tab = await openConsole(browser(), service().url, { secret: site.secret })
     const { page } = tab
     for (const [name, path, shown] of readings(site)) {
-      const answers: (() => void)[] = []
-      let isHeld = true
-      await page.route('**/api/v1/**', (route) => {
-        if (!isHeld) return route.continue()
-        answers.push(() => void route.continue())
-        return undefined
+      const [session, rest] = [newGate(), newGate()]
+      await page.route('**/api/v1/**', async (route) => {
+        await (route.request().url().endsWith('/auth/token/') ? session : rest).opened
+        await route.continue()
       })
       await open(tab, path)
       await page.getByText('Loading…').waitFor()
       if (path === '') await check(t, tab, 'beginning')
-      for (const answer of answers.splice(0)) answer()
+      session.open()
       await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
       await page
         .getByText(name === 'records' ? '0 record sets so far' : 'Loading…')
         .first()
         .waitFor()
       await check(t, tab, `${name}-loading`)
-      isHeld = false
-      for (const answer of answers.splice(0)) answer()
+      rest.open()
       await page.locator(shown).first().waitFor()
       await heal(page)
     }
