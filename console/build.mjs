@@ -37,7 +37,7 @@ for (const { path, text } of outputFiles) {
   const contents = name.endsWith('.js')
     ? minifySync(text, { module: true, compress: { passes: 3 }, mangle: true }).code
     : text
-  fs.writeFileSync(join(TARGET, 'assets', `${name}.gz`), gzipSync(contents, { level: 9 }))
+  fs.writeFileSync(join(TARGET, 'assets', `${name}.gz`), gzipSync(contents, { level: 9, memLevel: 7 }))
   page = page.replace(name.replace(/-\w+(?=\.)/, ''), name)
 }
 fs.writeFileSync(join(TARGET, 'index.html'), page)

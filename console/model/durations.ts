@@ -47,7 +47,7 @@ export function typedDuration(text: string, since?: string): string | null {
     seconds += Number(count) * UNITS[unit]!
     return ''
   })
-  return /^[ ,]*$/.test(rest) ? `0:00:${seconds}` : typed
+  return rest !== typed && /^[ ,]*$/.test(rest) ? `0:00:${seconds}` : typed
 }
 
 /** The members of a token that decide when it expires. */

@@ -37,7 +37,7 @@ export const PRESETS: Preset[] = [
     asks: 'host',
     prefix: '_acme-challenge.',
     policies: (place) => [NOTHING_ELSE, { ...place, type: 'TXT', perm_write: true }],
-    programs: ['certbot', 'certbot with hooks', 'acme.sh', 'lego 5', 'lego 4', 'Caddy'],
+    programs: ['certbot', 'certbot with hooks', 'acme.sh', 'lego 5', 'Caddy'],
   },
   {
     id: 'dyndns',

@@ -37,7 +37,9 @@ export function verbFor({ before, after }: Change): 'created' | 'changed' | 'rem
 /** The record with another text where this one stands for itself: not in a longer number, word, name or address. */
 export function replaced(record: string, text: string, other: string): string {
   const escaped = text.replace(/\W/g, '\\$&')
-  return record.replace(new RegExp(`(?<![\\w.-])${escaped}(?![\\w:-]|\\.\\w)`, 'gi'), () => other)
+  // `ip6:` may stand before an IPv6 address, but not another part of one.
+  const longer = text.includes(':') ? '|(?:^|[\\s:])[\\da-f]{0,4}:' : ''
+  return record.replace(new RegExp(`(?<![\\w.-]${longer})${escaped}(?![\\w:-]|\\.\\w)`, 'gi'), () => other)
 }
 
 /** `1 change`, `5 changes`. */

@@ -94,16 +94,6 @@ ZONEPLANE_TOKEN=$TOKEN ~/.acme.sh/acme.sh --issue --dns dns_zoneplane --dnssleep
     ],
     note: `${BUILT_IN} Run it daily in the same folder: it then renews the certificate. ${WILDCARD}`,
   },
-  'lego 4': {
-    texts: [
-      `HTTPS_PROXY=http://proxy.example.net:3128 SSL_CERT_FILE=ca.pem DESEC_TOKEN=$TOKEN \\
-  lego --accept-tos --email you@example.org --dns desec \\
-  --dns.resolvers ns1.example.net:53 --dns.disable-cp \\
-  --domains example.org --domains '*.example.org' run
-`,
-    ],
-    note: `${BUILT_IN} Run it daily in the same folder, with renew in place of run: it then renews the certificate. ${WILDCARD}`,
-  },
   Caddy: {
     texts: [
       `# Caddyfile

@@ -19,8 +19,8 @@ export function DeleteDomainPage({ name }: { name: string }) {
       <DomainHeader name={name} />
       <div class="narrow">
         <p>
-          This removes {name} with all its records from DNS. It can be brought back from the list of domains, with its
-          records and its keys{service.value && `, for ${service.value.history_days} days`}.
+          This removes {name} with all its records from DNS. Who may create domains can bring it back, with its records
+          and its keys{service.value && `, for ${service.value.history_days} days`}.
         </p>
         <Form action={action} submit={`Delete ${name}`} isReady={typed === name} isDangerous onSubmit={remove}>
           <Field label="Type the name of the domain" value={typed} onText={setTyped} autocomplete="off" />

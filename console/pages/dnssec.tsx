@@ -166,8 +166,8 @@ function Begin({ name, onBegun }: { name: string; onBegun: () => void }) {
   return (
     <>
       <p>
-        A new key takes the place of the present one, step by step, without a failure in between. The service says when
-        the DS record at your registrar has to change.
+        A new key replaces the present one, step by step. The service says when the DS record at your registrar has to
+        change.
       </p>
       <Refusal of={action} />
       <p class="tools">

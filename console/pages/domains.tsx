@@ -21,7 +21,7 @@ export function DomainsPage() {
   return (
     <>
       <h1 tabIndex={-1}>Domains</h1>
-      {gone !== null && (
+      {gone !== null && mayCreate && (
         <p class="note" role="status">
           {gone} is deleted. “Deleted domains”, below, says until when it can come back.
         </p>
@@ -71,7 +71,7 @@ function DomainTable(props: {
       <p>
         No domains yet.{' '}
         <span hidden={!mayCreate}>
-          <a href="new-domain">Add one</a>, or import a zone file.
+          <a href="new-domain">Add one, perhaps with a zone file</a>.
         </span>
       </p>
     )
@@ -82,7 +82,7 @@ function DomainTable(props: {
     .filter(({ name, state, words }) => name.includes(wanted) || [state, words.toLowerCase()].includes(wanted))
   if (found.length === 0) return <p role="status">No domain matches “{search}”.</p>
   return (
-    <List heads={['Domain', 'State', 'Last change']}>
+    <List heads={['Domain', 'Delegation', 'Last change']}>
       {found.map(({ name, touched, words, isBad }) => (
         <tr key={name}>
           <td>

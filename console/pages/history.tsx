@@ -156,9 +156,9 @@ function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: 
   const stage = () => {
     stageElsewhere(
       name,
-      asked.value!.map(({ before, after, ...place }) => ({ ...place, base: after, after: before })),
+      asked.value!.map(reversed).map(({ before: base, ...edit }) => ({ ...edit, base })),
     )
-    navigate(`domains/${name}`)
+    navigate(`domains/${name}?undo`)
   }
   return (
     <>

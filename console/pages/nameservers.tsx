@@ -101,7 +101,7 @@ function TransferForm({ name, transfers }: { name: string; transfers: Transfers 
     <div class="narrow">
       <p>
         Nameservers of your own can transfer the zone: from these addresses without a key, and with the TSIG key from
-        everywhere. The table above does not show them.
+        everywhere.
       </p>
       <Form action={action} fields={['addresses', 'notify']} submit="Save" onSubmit={save}>
         <Field label="May transfer" hint="Addresses or networks, one a line, at most 8" rows={3} value={addresses}

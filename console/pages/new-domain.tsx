@@ -63,7 +63,7 @@ function Imported({ text, domain, refused }: { text: string; domain: string; ref
         <Failure key={problem} problem={new Error(problem)} />
       ))}
       <p>
-        The service writes SOA, NS at {domain}, and DNSSEC records except DS itself: those of the file are left out.
+        The service itself writes SOA, NS at {domain}, and all DNSSEC records but DS: those of the file are left out.
       </p>
       {hints.length > 0 && (
         <div class="note">

@@ -1,8 +1,9 @@
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { mayChange } from '../api/me.ts'
 import { counted, keyOf } from '../model/rrset.ts'
-import type { Row } from '../model/rows.ts'
+import { editOf } from '../model/rows.ts'
 import { usualTtl } from '../model/ttl.ts'
+import { location } from '../router.ts'
 import { Applied } from '../parts/applied.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { Failure } from '../parts/loading.tsx'
@@ -46,16 +47,19 @@ export function RecordsPage({ name }: { name: string }) {
     records.setFilter('')
     records.focusRow(key)
   }
-  const remove = (some: Row[]) => {
-    records.change(some, () => null)
-  }
 
   useKeys((event) => {
     const target = event.target as Element
     const isTyping = target.matches('input:not([type=checkbox]), textarea, select')
     if (event.key === 'Enter' && event.ctrlKey) review()
     else if (event.ctrlKey || event.metaKey || event.altKey) return false
-    else if (event.key === 'ArrowDown' && (!isTyping || target === search.current)) records.focusRow(records.active)
+    else if (
+      event.key === 'ArrowDown' &&
+      target.closest('form') === null &&
+      !event.shiftKey &&
+      records.active !== undefined
+    )
+      records.focusRow(records.active)
     else if (isTyping || !keyboard.hasLetters) return false
     else if (event.key === '/') search.current!.focus()
     else if (event.key === 'n' && mayEdit) setAdding(adding || 1)
@@ -74,13 +78,18 @@ export function RecordsPage({ name }: { name: string }) {
     const to = moves[event.key]
     if (to !== undefined) records.focusRow(visible[Math.min(last, Math.max(0, to))]?.key)
     else if (event.key === 'e' && keyboard.hasLetters && row !== undefined) records.setOpened(row.key, true)
-    else if (event.key === 'Delete' && row !== undefined && mayEdit) remove([row])
+    else if (event.key === 'Delete' && row !== undefined && mayEdit) records.change([row], () => null)
     else return
     event.preventDefault()
   }
 
   const ttl = useMemo(() => usualTtl(zone.rrsets.values(), zone.minimumTtl), [zone.rrsets, zone.minimumTtl])
-  const canReview = zone.tag !== undefined && collisions.size === 0
+  // What is typed but not staged would be missing in the review.
+  const isTyping = adding > 0 || records.open.size > 0
+  const canReview = zone.tag !== undefined && collisions.size === 0 && !isTyping
+  useEffect(() => {
+    if (!canReview) setReviewing(false)
+  }, [canReview, isReviewing])
   return (
     <>
       <DomainHeader name={name} />
@@ -129,6 +138,9 @@ export function RecordsPage({ name }: { name: string }) {
           }}
         />
       )}
+      {location.value.query.has('undo') && edits.size > 0 && (
+        <p class="note">The undo is staged. Discard the changes that shall not be undone.</p>
+      )}
       {isOvertaken && (
         <p class="alert" role="alert">
           {name} has changed meanwhile. Your changes are kept: review them again.
@@ -148,8 +160,7 @@ export function RecordsPage({ name }: { name: string }) {
           rows={records.byKey}
           onStage={(place, state, next) => {
             const row = records.byKey.get(keyOf(place))
-            if (row === undefined) records.stage([{ ...place, base: null, after: state }])
-            else records.change([row], () => state)
+            records.stage([row === undefined ? { ...place, base: null, after: state } : editOf(row, state)])
             setAdding(next === 'another' ? adding + 1 : 0)
             if (next === 'another') return
             records.focusRow(keyOf(place))
@@ -204,12 +215,9 @@ export function RecordsPage({ name }: { name: string }) {
             rows={records.selected}
             minimumTtl={zone.minimumTtl}
             mayEdit={mayEdit}
-            onStage={(after) => {
-              const there = records.selected.filter(({ edit }) => edit?.after !== null)
-              records.change(there, ({ state }) => after(state))
-            }}
+            onStage={(after) => records.change(records.selected, after)}
             onDelete={() => {
-              remove(records.selected)
+              records.change(records.selected, () => null)
             }}
             onClear={() => {
               records.setSelected(new Set())
@@ -222,6 +230,7 @@ export function RecordsPage({ name }: { name: string }) {
             <span role="status">
               {counted(edits.size, 'change')} to {name}
               {problems.size > 0 && `; the service refused ${problems.size}, see the table`}
+              {isTyping && '; stage or cancel first what is open'}
             </span>
             <button class="main" disabled={!canReview} onClick={review}>
               Review

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { searchRRsets } from '../api/rrsets.ts'
 import { shownName } from '../model/rrset.ts'
 import { List } from '../parts/list.tsx'
@@ -11,6 +11,9 @@ const queryOf = (parameters: Record<string, string>) => new URLSearchParams(para
 export function SearchPage() {
   const asked = location.value.query.get('text') ?? ''
   const [text, setText] = useState(asked)
+  useEffect(() => {
+    setText(asked)
+  }, [asked])
   return (
     <>
       <h1 tabIndex={-1}>Search records</h1>
@@ -39,8 +42,8 @@ export function SearchPage() {
       </form>
       {asked !== '' && (
         <>
-          <Results title="With this content" parameter="content" text={asked} />
-          <Results title="Of this name" parameter="name" text={asked} />
+          <Results key={`content ${asked}`} title="With this content" parameter="content" text={asked} />
+          <Results key={`name ${asked}`} title="Of this name" parameter="name" text={asked} />
         </>
       )}
     </>
@@ -61,9 +64,7 @@ function Results({ title, parameter, text }: { title: string; parameter: 'conten
               {rrsets.map(({ domain, subname, name, type, records }) => (
                 <tr key={`${name} ${type}`}>
                   <td>
-                    <a
-                      href={`domains/${domain}?${queryOf({ filter: parameter === 'name' ? shownName(subname) : text })}`}
-                    >
+                    <a href={`domains/${domain}?${queryOf({ filter: `name:${shownName(subname)} type:${type}` })}`}>
                       {name}
                     </a>
                   </td>

@@ -186,7 +186,6 @@ function Deletion({ token }: { token: Token }) {
   }
   return (
     <>
-      <p>Programs that use it stop working at once. It cannot be brought back.</p>
       <button
         class="danger"
         onClick={() => {
@@ -198,7 +197,7 @@ function Deletion({ token }: { token: Token }) {
       {isAsking && (
         <Dialog title={`Delete “${tokenName(token)}”`} onClose={close}>
           <Form action={action} submit="Delete" isDangerous onSubmit={remove} onCancel={close}>
-            <p>Programs that use it stop working at once.</p>
+            <p>Programs that use it stop working at once. It cannot be brought back.</p>
             {isOwn && (
               <p>
                 You are signed in with it: this session ends. To sign in again, you need a password or another token.

@@ -22,8 +22,8 @@ export function ZonefilePage({ name }: { name: string }) {
     <>
       <DomainHeader name={name} />
       <p>
-        Edit the zone file, or drop one here. RRsets that it lacks are deleted, but NS at {name} stay if it has none.
-        The service writes SOA and DNSSEC records except DS itself: those of the file are left out.
+        Edit the zone file, or drop one here. Record sets that it lacks are deleted; only NS at {name} stay if it has
+        none. The service itself writes SOA and all DNSSEC records but DS: those of the file are left out.
       </p>
       {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} />}
       <Loaded asked={asked}>

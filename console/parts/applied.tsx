@@ -31,23 +31,25 @@ export function Applied({ name, version, onUndone }: AppliedProps) {
   const isUndo = entry.value?.source === 'undo'
   const served = servers.filter(({ status }) => status === 'INSYNC').length
   return (
-    <div class="bar" role="status">
-      <span>
-        {isUndo ? 'Undone' : 'Applied'} as version {version}
-        {servers.length > 0 && `, served by ${served} of ${counted(servers.length, 'nameserver')}`}
-      </span>
-      {published.value !== undefined && served < servers.length && (
-        <button onClick={published.reload}>Look again</button>
-      )}
-      {entry.value !== undefined && (
-        <button
-          onClick={() => {
-            setUndoing(true)
-          }}
-        >
-          {isUndo ? 'Undo that' : 'Undo'}
-        </button>
-      )}
+    <>
+      <div class="bar" role="status">
+        <span>
+          {isUndo ? 'Undone' : 'Applied'} as version {version}
+          {servers.length > 0 && `, served by ${served} of ${counted(servers.length, 'nameserver')} asked`}
+        </span>
+        {published.value !== undefined && served < servers.length && (
+          <button onClick={published.reload}>Look again</button>
+        )}
+        {entry.value !== undefined && (
+          <button
+            onClick={() => {
+              setUndoing(true)
+            }}
+          >
+            {isUndo ? 'Undo that' : 'Undo'}
+          </button>
+        )}
+      </div>
       {isUndoing && (
         <UndoReview
           name={name}
@@ -58,7 +60,7 @@ export function Applied({ name, version, onUndone }: AppliedProps) {
           }}
         />
       )}
-    </div>
+    </>
   )
 }
 

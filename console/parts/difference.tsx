@@ -67,7 +67,7 @@ function Line({ verb, text }: { verb: keyof typeof SIGNS; text: string }) {
   return (
     <li class={`mono ${verb}`}>
       <span aria-hidden="true">{SIGNS[verb]} </span>
-      {verb !== 'kept' && <span class="unseen">{verb}: </span>}
+      <span class="unseen">{verb}: </span>
       {text}
     </li>
   )

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { API, api, ask } from '../api/client.ts'
+import { API } from '../api/client.ts'
+import { nameserversOf } from '../api/rrsets.ts'
 import { PROGRAMS, snippetsOf, type Facts, type Program, type ProgramName } from '../model/snippets.ts'
 import { Copy } from './copy.tsx'
 import { useAsked } from './loading.tsx'
@@ -11,9 +12,10 @@ interface Props extends Pick<Facts, 'secret' | 'email' | 'place'> {
 /** The texts for one of the programs, with the secret in them. */
 export function Programs({ names, ...known }: Props) {
   const [name, setName] = useState(names[0]!)
-  const nameserver = useAsked(() => nameserverOf(known.place?.domain), [])
+  const domain = known.place?.domain
+  const nameservers = useAsked(async () => (domain === undefined ? [] : nameserversOf(domain)), [domain])
   const { note, isForm }: Program = PROGRAMS[name]
-  const texts = snippetsOf(name, { ...known, url: API, nameserver: nameserver.value })
+  const texts = snippetsOf(name, { ...known, url: API, nameserver: nameservers.value?.[0] })
   return (
     <>
       <div class="field">
@@ -45,12 +47,4 @@ export function Programs({ names, ...known }: Props) {
       })}
     </>
   )
-}
-
-/** A nameserver of a domain, for programs that ask it; undefined if the domain names none. */
-async function nameserverOf(name: string | undefined): Promise<string | undefined> {
-  if (name === undefined) return undefined
-  const query = { subname: '', type: 'NS' }
-  const [found] = await ask(api.GET('/api/v1/domains/{name}/rrsets/', { params: { path: { name }, query } }))
-  return found?.records[0]?.replace(/\.$/, '')
 }

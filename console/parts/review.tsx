@@ -25,7 +25,16 @@ export function Review({ title, preview, apply, onClose, children }: ReviewProps
   const isEmpty = asked.value?.length === 0
   return (
     <Dialog title={title} onClose={onClose}>
-      <Loaded asked={asked}>{(changes) => <Difference changes={changes} />}</Loaded>
+      <Loaded asked={asked}>
+        {(changes) => (
+          <>
+            <Difference changes={changes} />
+            {changes.some(({ subname, type }) => subname === '' && type === 'NS') && (
+              <p class="note">This changes the nameservers of the domain.</p>
+            )}
+          </>
+        )}
+      </Loaded>
       {children}
       <Refusal of={action} />
       <p class="buttons">

@@ -1,4 +1,4 @@
-const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 
 /** A moment of the API, in the user's language and time zone. */
 export function Time({ at }: { at: string }) {

@@ -110,9 +110,10 @@ function NewPolicy({ id, onAdded }: { id: string; onAdded: () => void }) {
       type: type.trim().toUpperCase() || null,
       perm_write: may,
     })
-    // The next one is likely for another name.
-    setSubname('')
-    row.current!.querySelectorAll('input')[1]!.focus()
+    // The next one is likely for another name. Without a name, a policy is for all of them, so this one stays until then.
+    const name = row.current!.querySelectorAll('input')[1]!
+    name.focus()
+    name.select()
     onAdded()
   }
   return (

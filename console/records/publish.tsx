@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { api, API, askWhole, Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
-import { loadMe } from '../api/me.ts'
+import { me } from '../api/me.ts'
 import { lossesBy } from '../model/advice.ts'
 import { curlCommand } from '../model/curl.ts'
 import { bulkBody, type Edits, type Item, type RRsets } from '../model/draft.ts'
@@ -47,7 +47,7 @@ export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onAppl
         onStale()
         throw reason
       }
-      const problems = reason.status === 403 ? await forbiddenAmong(domain, items) : problemsByPlace(items, reason.body)
+      const problems = reason.status === 403 ? forbiddenAmong(domain, items) : problemsByPlace(items, reason.body)
       if (problems !== undefined && problems.size > 0) onRefused(problems)
       throw reason
     }
@@ -82,9 +82,8 @@ export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onAppl
   )
 }
 
-/** The problems of the edits that the token may not make, by place; its policies may have changed meanwhile. */
-async function forbiddenAmong(domain: string, items: Item[]): Promise<ReadonlyMap<string, string[]>> {
-  const { policies } = await loadMe()
-  const forbidden = items.filter((item) => !mayWrite(policies, { domain, ...item }).may)
+/** The problems of the edits that the token may not make, by place. */
+function forbiddenAmong(domain: string, items: Item[]): ReadonlyMap<string, string[]> {
+  const forbidden = items.filter((item) => !mayWrite(me.value!.policies, { domain, ...item }).may)
   return new Map(forbidden.map((item) => [keyOf(item), [forbids(item)]]))
 }

@@ -11,8 +11,8 @@ interface SelectionProps {
   minimumTtl: number
   /** Whether the token may write anything in the domain. */
   mayEdit: boolean
-  /** Stages what becomes of each. */
-  onStage: (after: (state: State) => State) => void
+  /** Stages what becomes of each; returns how many change. */
+  onStage: (after: (state: State) => State) => number
   onDelete: () => void
   onClear: () => void
 }
@@ -21,6 +21,7 @@ interface SelectionProps {
 export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete, onClear }: SelectionProps) {
   const [typed, setTyped] = useState({ ttl: '', text: '', other: '' })
   const { ttl, text, other } = typed
+  const [isNothing, setNothing] = useState(false)
   const lines = useMemo(
     () =>
       zoneLines(
@@ -51,12 +52,14 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete
       onSubmit={(event) => {
         event.preventDefault()
         if (problem !== undefined) return
-        const by = text.trim()
-        onStage((state) => ({
+        const count = onStage((state) => ({
           ttl: ttl === '' ? state.ttl : Number(ttl),
           records:
-            by === '' ? state.records : [...new Set(state.records.map((each) => replaced(each, by, other.trim())))],
+            text === ''
+              ? state.records
+              : [...new Set(state.records.map((each) => replaced(each, text.trim(), other.trim())))],
         }))
+        setNothing(count === 0)
       }}
     >
       <span role="status">{counted(rows.length, 'row')} selected</span>
@@ -71,13 +74,13 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete
         <summary>Change</summary>
         <p class="tools">
           {input('ttl', 'TTL')} {input('text', 'Replace')} {input('other', 'with')}
-          <button class="small" disabled={`${ttl}${text}`.trim() === ''}>
+          <button class="small" disabled={ttl + text === '' || (text === '') !== (other === '')}>
             Stage
           </button>
         </p>
       </details>
       <span id="selection-problem" class="problem">
-        {problem}
+        {problem ?? (isNothing && 'Nothing to change.')}
       </span>
     </form>
   )

@@ -10,7 +10,8 @@ const listOf = (edits: Edits): Kept => (edits.size === 0 ? undefined : [...edits
 /** Stages edits of a domain whose records page is not shown. */
 export function stageElsewhere(domain: string, edits: Edit[]): void {
   const before: Edits = new Map(read(keyFor(domain)) as Kept)
-  keep(keyFor(domain), listOf(staged(before, edits)))
+  // What is staged already is not replaced unseen.
+  keep(keyFor(domain), listOf(staged(new Map(), [...edits, ...before.values()])))
 }
 
 /** The staged edits of a domain, which survive a reload of the page and the end of the session in this tab. */

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
-import { merge, staged, type Edit, type Edits } from '../model/draft.ts'
+import { isSame, merge, staged, type Edit, type Edits } from '../model/draft.ts'
 import { filterOf } from '../model/filter.ts'
 import { keyOf, type State } from '../model/rrset.ts'
 import { editOf, rowsOf, type Row } from '../model/rows.ts'
@@ -117,9 +117,15 @@ export function useRecords(domain: string) {
     setActive,
     focusRow,
     stage,
-    /** Stages another state of rows; null deletes them. */
-    change: (some: Row[], after: (row: Row) => State | null) => {
-      stage(some.map((row) => editOf(row, after(row))))
+    /** Stages another state of rows; null deletes them. Returns how many of them become other than they are. */
+    change: (some: Row[], after: (state: State) => State | null) => {
+      const next = some.flatMap((row) => {
+        const state = row.edit?.after === null ? null : row.state
+        const other = state && after(state)
+        return isSame(state, other) ? [] : [editOf(row, other)]
+      })
+      stage(next)
+      return next.length
     },
     discardOne: (row: Row) => {
       const at = visible.indexOf(row)

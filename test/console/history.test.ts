@@ -66,7 +66,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('Creates 1 record set.').waitFor()
     await check(t, tab, 'history-undo')
     await page.getByRole('button', { name: 'Apply' }).click()
-    await page.getByText(/^Undone as version \d+, served by 1 of 1 nameserver$/).waitFor()
+    await page.getByText(/^Undone as version \d+, served by 1 of 1 nameserver asked$/).waitFor()
     t.deepEqual(await recordsOf(api, name), ['192.0.2.1'])
 
     // The state before all: only what the creation made.
@@ -104,6 +104,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Undo a part of it' }).click()
     await page.getByText(`4 changes to ${name}`).waitFor()
+    await page.getByText('The undo is staged.').waitFor()
     await page.getByRole('button', { name: 'Take what is there' }).click()
     await page.getByRole('button', { name: 'the change of b A' }).click()
     await page.getByRole('button', { name: 'the change of c A' }).click()

@@ -141,6 +141,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await tab.page.keyboard.press('Delete')
     await button('Edit @ NS')(tab.page).click()
     await tab.page.getByText('This token may not write @ NS.').waitFor()
+    t.is(await tab.page.getByRole('form', { name: 'Add a record' }).count(), 0)
     t.is(await tab.page.getByText(/change to/).count(), 0)
     await check(t, tab, 'token-nothing-here')
     // Where it may write something, adding is offered.

@@ -33,6 +33,6 @@ test('every program belongs to a preset, and takes the names in their places', (
     snippetsOf('ddclient 4', FACTS)[0]!,
     /^server=api\.test$[^]*^login=zone\.test\npassword=the-secret\nhost\.zone\.test$/m,
   )
-  t.regex(snippetsOf('lego 4', FACTS)[0]!, /--email a@people\.test[^]*ns\.servers\.test:53[^]*'\*\.host\.zone\.test'/)
+  t.regex(snippetsOf('lego 5', FACTS)[0]!, /--email a@people\.test[^]*ns\.servers\.test:53[^]*'\*\.host\.zone\.test'/)
   t.regex(snippetsOf('certbot', FACTS)[1]!, /^dns_desec_endpoint = https:\/\/api\.test\/base\/api\/v1\/$/m)
 })

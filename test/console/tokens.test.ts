@@ -181,12 +181,13 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('button', { name: 'Add the policy' }).click()
     await page.getByText(`May not write A at www.${domain}.`).first().waitFor()
     // The answer follows the policies.
-    // Another one is likely about the same type and domain.
+    // Another one is likely about the same type and domain. The name waits to be typed over: without one, all are meant.
     await page.getByLabel('Name in the domain').and(page.locator(':focus')).waitFor()
     const kept = ['Type', 'Name in the domain', 'Domain'].map((label) =>
       page.getByLabel(label, { exact: true }).inputValue(),
     )
-    t.deepEqual(await Promise.all(kept), ['a', '', domain])
+    t.deepEqual(await Promise.all(kept), ['a', 'www', domain])
+    t.is(await page.evaluate('getSelection().toString()'), 'www')
     await page.getByText(`No, it may not write A at www.${domain}. This decides: “May not write A at www.`).waitFor()
     await answers(
       page,
