@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 import { newRRset, newZone, rrset, setMinimumTtl, succeeded } from '../support/clients/api.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { check, signIn } from '../support/console/console.ts'
-import { apply, openRecords, stageNew } from '../support/console/records.ts'
+import { apply, openRecords, press, stageNew } from '../support/console/records.ts'
 import { withBrowser } from '../support/browser.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
@@ -42,9 +42,11 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('button', { name: 'Edit mail A' }).click()
     await page.getByRole('button', { name: 'Delete mail A' }).click()
     await page.getByText(`3 changes to ${zone.domain}`).waitFor()
-    // This form stays open until after the changes of somebody else.
+    // What is typed in this form is staged after the changes of somebody else.
     await page.getByRole('button', { name: 'Edit open A' }).click()
     await page.getByRole('form', { name: 'Edit open A' }).getByLabel('IPv4 address').fill('192.0.2.4')
+    await page.getByText(`3 changes to ${zone.domain}; stage or cancel first what is open`).waitFor()
+    t.true(await page.getByRole('button', { name: 'Review' }).isDisabled())
 
     const theirs = [
       { subname: 'open', type: 'A', records: ['192.0.2.8'] },
@@ -53,7 +55,8 @@ function declare(test: Declare, browser: () => Browser): void {
       rrset({ subname: 'new' }),
     ]
     succeeded(await zone.api.patch(zone.rrsets, theirs), 200)
-    await page.getByRole('button', { name: 'Review' }).click()
+    // Stages, and reviews.
+    await press(page, 'Control+Enter')
     await page.getByText('www A has changed meanwhile.').waitFor()
     t.is(
       await page.getByRole('alert').innerText(),
@@ -61,15 +64,12 @@ function declare(test: Declare, browser: () => Browser): void {
     )
     await page.getByRole('button', { name: 'Edit new A' }).waitFor()
     t.deepEqual(await page.locator('.collision dd').allInnerTexts(), [
-      'deleted',
-      'TTL 3600\n192.0.2.3',
-      'TTL 3600\n192.0.2.9',
-      'TTL 3600\n192.0.2.2',
+      ...['deleted', 'TTL 3600\n192.0.2.3'],
+      ...['TTL 3600\n192.0.2.8', 'TTL 3600\n192.0.2.4'],
+      ...['TTL 3600\n192.0.2.9', 'TTL 3600\n192.0.2.2'],
     ])
     t.true(await page.getByRole('button', { name: 'Review' }).isDisabled())
     await check(t, tab, 'records-collision')
-    await page.getByRole('form', { name: 'Edit open A' }).getByRole('button', { name: 'Stage' }).click()
-    await page.getByText('open A has changed meanwhile.').waitFor()
     for (const choice of ['Take what is there', 'Keep yours', 'Keep yours']) {
       await page.getByRole('button', { name: choice }).first().click()
     }

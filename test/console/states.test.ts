@@ -245,6 +245,8 @@ function declare(test: Declare, browser: () => Browser): void {
       const tab = await openConsole(browser(), service().url, { path, secret })
       const { page } = tab
       await page.locator(shown).first().waitFor()
+      // A request that is under way would end the session before the page is loaded again, which then cannot know it.
+      await page.waitForLoadState('networkidle')
       await service().clientOf(site.secret).delete(`/auth/tokens/${id}/`)
       await page.reload()
       await page.getByText('Your session has ended.').waitFor()
