@@ -33,7 +33,7 @@ fs.mkdirSync(join(TARGET, 'assets'), { recursive: true })
 let page = fs.readFileSync('console/index.html', 'utf8')
 for (const { path, text } of outputFiles) {
   const name = basename(path)
-  // It names variables so that gzip saves more than with esbuild's names.
+  // With swc's names of variables, gzip saves more than with those of esbuild.
   const contents = name.endsWith('.js')
     ? minifySync(text, { module: true, compress: { passes: 3 }, mangle: true }).code
     : text
