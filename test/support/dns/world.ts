@@ -65,9 +65,7 @@ export async function startWorld({ dnsHost, dnsPort }: Server): Promise<World> {
     a: await startKnot(at(a!), 'example', zone([]), folders.a),
     b: await startKnot(at(b!), 'example', zone([]), folders.b),
   }
-  // BIND listens only on addresses that an interface has.
-  const resolver = { dnsHost: '127.0.0.1', dnsPort: await freePort() }
-  const bind = await startResolver(resolver, at(root))
+  const { resolver, bind } = await startOnFreePort(at(root))
   return {
     resolvers: `${resolver.dnsHost}:${resolver.dnsPort}`,
     addresses: [a!, b!],
@@ -124,6 +122,19 @@ zone:
 `,
   )
   return startRestartable(server, installed('knotd'), ['-c', file], folder)
+}
+
+/** Starts a resolver on a free port; on another one if somebody takes it before. */
+async function startOnFreePort(root: Server): Promise<{ resolver: Server; bind: RestartableServer }> {
+  for (let tries = 1; ; tries++) {
+    // BIND listens only on addresses that an interface has.
+    const resolver = { dnsHost: '127.0.0.1', dnsPort: await freePort() }
+    try {
+      return { resolver, bind: await startResolver(resolver, root) }
+    } catch (error) {
+      if (tries === 5) throw error
+    }
+  }
 }
 
 /** Starts a resolver that asks all nameservers on the port of the root. */
