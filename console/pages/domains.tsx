@@ -7,6 +7,7 @@ import { asciiName } from '../model/owner.ts'
 import { Act, Refusal, useAction } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
+import { Opened } from '../parts/opened.tsx'
 import { Time } from '../parts/time.tsx'
 import { location, navigate } from '../router.ts'
 
@@ -53,7 +54,13 @@ export function DomainsPage() {
           </>
         )}
       </Loaded>
-      {mayCreate && <Deleted />}
+      {mayCreate && (
+        <div class="more">
+          <Opened summary="Deleted domains">
+            <DeletedTable />
+          </Opened>
+        </div>
+      )}
     </>
   )
 }
@@ -104,22 +111,7 @@ function shortState(state = '') {
   return { state, words: words.split(':')[0]!, isBad }
 }
 
-/** The deleted domains, which come back at a click. They are asked for when somebody opens the list. */
-function Deleted() {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <details
-      class="more"
-      onToggle={(event) => {
-        setOpen(event.currentTarget.open)
-      }}
-    >
-      <summary>Deleted domains</summary>
-      {isOpen && <DeletedTable />}
-    </details>
-  )
-}
-
+/** The deleted domains, which come back at a click. */
 function DeletedTable() {
   const asked = useMore(deletedDomains, [])
   const action = useAction()

@@ -11,6 +11,7 @@ import { Applied, UndoReview } from '../parts/applied.tsx'
 import { Difference } from '../parts/difference.tsx'
 import { DomainHeader } from '../parts/domain-header.tsx'
 import { Loaded, useAsked, useMore } from '../parts/loading.tsx'
+import { Opened } from '../parts/opened.tsx'
 import { Dialog, Review } from '../parts/review.tsx'
 import { Time } from '../parts/time.tsx'
 import { stageElsewhere } from '../records/staging.ts'
@@ -125,19 +126,16 @@ function Filter({ onFilter }: { onFilter: (filter: { subname: string; type: stri
 }
 
 function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: (open: Open) => void }) {
-  const [isOpen, setOpen] = useState(false)
+  const summary = (
+    <>
+      <Time at={entry.created} /> · {wordsOf(entry, me.value!.account.email)}
+    </>
+  )
   return (
     <li>
-      <details
-        onToggle={(event) => {
-          setOpen(event.currentTarget.open)
-        }}
-      >
-        <summary>
-          <Time at={entry.created} /> · {wordsOf(entry, me.value!.account.email)}
-        </summary>
-        {isOpen && <Details name={name} entry={entry} onOpen={onOpen} />}
-      </details>
+      <Opened summary={summary}>
+        <Details name={name} entry={entry} onOpen={onOpen} />
+      </Opened>
     </li>
   )
 }

@@ -4,6 +4,7 @@ import { deleteToken, policiesOf, type Token } from '../api/tokens.ts'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { forgetSession } from '../parts/header.tsx'
 import { useAsked } from '../parts/loading.tsx'
+import { Opened } from '../parts/opened.tsx'
 import { Programs } from '../parts/programs.tsx'
 import { MayWrite, TokenPolicies } from '../parts/token-policies.tsx'
 import { Dialog } from '../parts/review.tsx'
@@ -35,8 +36,7 @@ export function TokenPage({ id }: { id: string }) {
                   {/* The domains of another account are not known here. */}
                   {token.user_override === null && <MayWrite policies={list} />}
                   {token.mfa === null && (
-                    <details>
-                      <summary>Set up a program</summary>
+                    <Opened summary="Set up a program">
                       <p>Write the secret in place of SECRET.</p>
                       <Programs
                         names={Object.keys(PROGRAMS) as ProgramName[]}
@@ -44,7 +44,7 @@ export function TokenPage({ id }: { id: string }) {
                         email={token.owner}
                         place={placeOf(list)}
                       />
-                    </details>
+                    </Opened>
                   )}
                 </>
               )}
