@@ -2,8 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import type { Browser, Page } from 'playwright-core'
-import { removeInstanceFolder } from '../../src/private-servers/instance-folder.ts'
-import { startPowerDns, type PowerDns } from '../../src/private-servers/powerdns.ts'
+import type { PowerDns } from '../../src/private-servers/powerdns.ts'
 import { withBrowser } from '../support/browser.ts'
 import { createAccount, type Account } from '../support/clients/accounts.ts'
 import { newDomain, newRRset, succeeded } from '../support/clients/api.ts'
@@ -11,12 +10,10 @@ import { check, openConsole, type Tab } from '../support/console/console.ts'
 import { ask, lookUp, transfer, type Server } from '../support/dns/dns.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { needs, type Declare } from '../support/needs.ts'
-import { makeBackend } from '../support/servers/backends.ts'
-import { newFolder } from '../support/servers/folders.ts'
 import { lackOfPort53, ownNetwork } from '../support/servers/ports.ts'
-import { createDatabase, type Database } from '../support/servers/postgres/databases.ts'
 import { startSecondary, type Kind } from '../support/servers/secondaries.ts'
-import { startService, type LocalService } from '../support/servers/service.ts'
+import { startClosed, type Closed } from '../support/servers/servers.ts'
+import type { LocalService } from '../support/servers/service.ts'
 
 // The lines that the console shows with a new TSIG key, as their reader uses them: real nameservers transfer the zone from a
 // PowerDNS that lets nobody transfer it without a key, and follow its changes. NOTIFY goes to port 53 alone.
@@ -34,26 +31,19 @@ const SERVERS: [name: string, kind: Kind, address: string][] = [
 ]
 
 const lack = lackOfPort53(PRIMARY)
-const folder = newFolder()
+let servers: Closed
 let powerDns: PowerDns
-let database: Database
 let service: LocalService
 let account: Account
 
 test.serial.before('a PowerDNS that lets nobody transfer zones', async () => {
-  const options = { dnsHosts: [PRIMARY], dnsPort: lack === undefined ? 53 : 0, backend: await makeBackend() }
-  powerDns = await startPowerDns(folder, { ...options, progress: () => undefined })
-  database = await createDatabase()
-  const { apiUrl: pdnsApiUrl, apiKey: pdnsApiKey } = powerDns
-  service = await startService({ databaseUrl: database.url, pdnsApiUrl, pdnsApiKey }, { PRIVATE_TRANSFERS: 'on' })
+  servers = await startClosed({ dnsHosts: [PRIMARY], dnsPort: lack === undefined ? 53 : 0 })
+  ;({ powerDns, service } = servers)
   account = await createAccount(service.system, service.url)
 })
 
 test.after.always('the servers stop', async () => {
-  await service.stop()
-  await database.drop()
-  await powerDns.stop()
-  await removeInstanceFolder(folder)
+  await servers.stop()
 })
 
 withBrowser(declare)

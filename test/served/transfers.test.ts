@@ -2,47 +2,37 @@ import test from 'ava'
 import packet from 'dns-packet'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { removeInstanceFolder } from '../../src/private-servers/instance-folder.ts'
-import { startPowerDns, type PowerDns } from '../../src/private-servers/powerdns.ts'
+import type { PowerDns } from '../../src/private-servers/powerdns.ts'
 import { NOTIFY_PAUSES } from '../../src/nameserver/secondaries/secondaries.ts'
 import { createAccount } from '../support/clients/accounts.ts'
 import { newDomain, newRRset, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { transfer } from '../support/dns/dns.ts'
-import { makeBackend } from '../support/servers/backends.ts'
-import { createDatabase, type Database } from '../support/servers/postgres/databases.ts'
-import { newFolder } from '../support/servers/folders.ts'
+import { startClosed, type Closed } from '../support/servers/servers.ts'
 import { eventually } from '../support/eventually.ts'
 import { needs } from '../support/needs.ts'
 import { lackOfPort53, ownNetwork } from '../support/servers/ports.ts'
-import { startService, type LocalService } from '../support/servers/service.ts'
+import type { LocalService } from '../support/servers/service.ts'
 
 // Contract §15.7, as PowerDNS serves it. This PowerDNS lets nobody transfer a zone unless its settings say so. It remembers
 // for a minute who may transfer a zone: so each zone is asked for once, or in the same state. One test after the other,
 // because the creations of an account wait for each other.
 
-const folder = newFolder()
+let servers: Closed
 let powerDns: PowerDns
-let database: Database
 let service: LocalService
 let api: Client
 
 test.serial.before('a PowerDNS that lets nobody transfer zones', async () => {
-  const backend = await makeBackend()
-  powerDns = await startPowerDns(folder, { dnsPort: 0, backend, progress: () => undefined })
-  database = await createDatabase()
-  const { apiUrl: pdnsApiUrl, apiKey: pdnsApiKey } = powerDns
-  service = await startService({ databaseUrl: database.url, pdnsApiUrl, pdnsApiKey }, { PRIVATE_TRANSFERS: 'on' })
+  servers = await startClosed({ dnsPort: 0 })
+  ;({ powerDns, service } = servers)
   const account = await createAccount(service.system, service.url, { limitDomains: null })
   api = account.api
 })
 
 test.after.always('the servers stop', async () => {
-  await service.stop()
-  await database.drop()
-  await powerDns.stop()
-  await removeInstanceFolder(folder)
+  await servers.stop()
 })
 
 interface Shown {

@@ -14,6 +14,7 @@ import { createDatabase, type Database } from './postgres/databases.ts'
 import { newFolder } from './folders.ts'
 import { noteLog } from './logs.ts'
 import { startProxy, type Proxy } from './proxy.ts'
+import { startService, type LocalService } from './service.ts'
 
 /**
  * The servers that a service needs: a PowerDNS, from which this machine can transfer all zones, a proxy in front of its
@@ -80,6 +81,33 @@ export async function startServers(kind?: Backend, makeDatabase?: () => Promise<
       log = readLog(folder)
       await removeInstanceFolder(folder)
       await database.drop()
+    },
+  }
+}
+
+/** A service, and its PowerDNS, which lets nobody transfer zones unless its settings say so. */
+export interface Closed {
+  powerDns: PowerDns
+  service: LocalService
+  stop(): Promise<void>
+}
+
+/** Starts a service whose users may let any address transfer their zones. @param dns where PowerDNS answers */
+export async function startClosed(dns: { dnsHosts?: string[]; dnsPort: number }): Promise<Closed> {
+  const folder = newFolder()
+  const backend = await makeBackend()
+  const powerDns = await startPowerDns(folder, { ...dns, backend, progress: () => undefined })
+  const database = await createDatabase()
+  const { apiUrl: pdnsApiUrl, apiKey: pdnsApiKey } = powerDns
+  const service = await startService({ databaseUrl: database.url, pdnsApiUrl, pdnsApiKey }, { PRIVATE_TRANSFERS: 'on' })
+  return {
+    powerDns,
+    service,
+    async stop() {
+      await service.stop()
+      await database.drop()
+      await powerDns.stop()
+      await removeInstanceFolder(folder)
     },
   }
 }
