@@ -1,5 +1,5 @@
 import { BODY_FORM } from '../../limits.ts'
-import { authenticateForDomain } from '../middleware/authenticate.ts'
+import { authenticateForDomain, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, shows } from '../openapi/answers.ts'
@@ -8,7 +8,13 @@ import { WHOLE_DOMAIN } from '../transfers/transfer-resource.ts'
 import { ROLLOVER, ROLLOVER_INPUT } from './rollover-representation.ts'
 import { beginRollover, cancelRollover, confirmRollover, showRollover } from './rollover-handlers.ts'
 
-const guards = [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })]
+const guards = [
+  authenticateForDomain,
+  requires('rrsets', { POST: 'keys', DELETE: 'keys' }),
+  throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' }),
+]
+
+const LIKE_DELETION = `Needs what the deletion of the domain needs: \`perm_delete_domain\`. ${WHOLE_DOMAIN}`
 
 /** The replacement of the keys of a domain (contract §15.10). */
 export const ROLLOVERS: Resource[] = [
@@ -25,7 +31,7 @@ export const ROLLOVERS: Resource[] = [
     POST: {
       id: 'beginRollover',
       summary: 'Replace the keys by a new one',
-      description: `Goes on by itself, and needs the owner only if the DS at the parent zone is set by hand. ${WHOLE_DOMAIN}`,
+      description: `Goes on by itself, and needs the owner only if the DS at the parent zone is set by hand. ${LIKE_DELETION}`,
       takes: json(ROLLOVER_INPUT.schema),
       answers: { 201: shows(ROLLOVER.schema) },
       errors: { 409: ['The keys of this domain are being replaced already.'] },
@@ -34,7 +40,7 @@ export const ROLLOVERS: Resource[] = [
     DELETE: {
       id: 'cancelRollover',
       summary: 'Go back to the former keys',
-      description: `As long as resolvers still have them. ${WHOLE_DOMAIN}`,
+      description: `As long as resolvers still have them. ${LIKE_DELETION}`,
       answers: { 200: shows(ROLLOVER.schema), 204: NOTHING },
       errors: { 409: ['It is too late: resolvers may not have the former keys any more.'] },
       chain: [cancelRollover],
@@ -46,7 +52,7 @@ export const ROLLOVERS: Resource[] = [
     POST: {
       id: 'confirmRollover',
       summary: 'Say that others have done their part',
-      description: `In await-ds: the parent zone has the new DS, and no longer the former; for parent zones that the service cannot ask. In publish: all other signers publish the new key. ${WHOLE_DOMAIN}`,
+      description: `In await-ds: the parent zone has the new DS, and no longer the former; for parent zones that the service cannot ask. In publish: all other signers publish the new key. ${LIKE_DELETION}`,
       answers: { 200: shows(ROLLOVER.schema) },
       errors: { 409: ['The rollover does not wait for a confirmation.'] },
       chain: [confirmRollover],

@@ -133,7 +133,7 @@ function phaseBack(phase: Exclude<Phase, 'unpublish'>, sides: Sides): Phase | un
  * @throws as `begin`; NotFound if no keys are being replaced, Conflict if the rollover waits for neither
  */
 export async function confirm(access: Access<Writer>): Promise<ShownRollover> {
-  await using zone = await openZone(access, [])
+  await using zone = await openZone(access, [], { use: 'keys' })
   const { domain, publication, policies } = zone
   const { system, trx } = publication
   await authoriseWhole(trx, domain, policies)
@@ -154,7 +154,7 @@ async function change(
   plan: (publication: Publication, former: Rollover | undefined) => Promise<Step>,
 ): Promise<ShownRollover | undefined> {
   const { system, domain } = access
-  await using zone = await openZone(access, [])
+  await using zone = await openZone(access, [], { use: 'keys' })
   const { publication } = zone
   const { trx } = publication
   await authoriseWhole(trx, zone.domain, zone.policies)

@@ -29,12 +29,16 @@ function permission(name: 'permCreateDomain' | 'permDeleteDomain' | 'permManageT
   }
 }
 
+/** What takes a domain away, or can make validating resolvers reject it. */
+const domainDeletion = [mfaPassed, permission('permDeleteDomain')]
+
 /** The requirements of each use of the API for a token, in this order (contract §3.2). Policies come on top of them. */
 const REQUIREMENTS = {
   reads: [mfaPassed],
   rrsets: [mfaPassed],
   domainCreation: [mfaPassed, permission('permCreateDomain')],
-  domainDeletion: [mfaPassed, permission('permDeleteDomain')],
+  domainDeletion,
+  keys: domainDeletion,
   tokens: [mfaPassed, permission('permManageTokens')],
   account: [mfaPassed, permission('permManageTokens'), withoutPolicies],
   factorReads: [loginToken, permission('permManageTokens'), withoutPolicies],

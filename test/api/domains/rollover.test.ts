@@ -259,35 +259,60 @@ test('without a rollover, or without the domain, there is nothing', async (t) =>
   t.is((await api.get(`${pathOf(name)}confirm/`)).status, 405)
 })
 
-test('only a token that may write the whole domain replaces its keys, or sees that they are replaced', async (t) => {
+/** The tokens that may not replace keys; those in the second list may see that they are replaced. */
+const POLICIES = {
+  'a read-only token': [{ write: false }],
+  'a token for one name': [{ write: false }, { subname: 'www', write: true }],
+  'a token that may not write one type': [{ write: true }, { type: 'NS', write: false }],
+}
+const WITHOUT_PERMISSION = {
+  'a token without permissions': { permCreateDomain: false },
+  'a token that may only create domains': { permCreateDomain: true },
+  'a token that may only manage tokens': { permManageTokens: true },
+}
+
+test('only a token that may delete the domain replaces its keys', async (t) => {
   const { api, id } = account()
-  const [name, busy] = [await newDomain(api), await rolling()]
+  const owner = await service().account()
+  const [name, busy, awaiting] = [await newDomain(api), await rolling(), await rolling({ emergency: true })]
+  await reach(api, awaiting, 'await-ds')
+  const keys = async () =>
+    Promise.all([name, busy, awaiting].map((each) => domainOf(api, each).then(({ keys }) => keys)))
+  const [before, there] = [await keys(), await shown(api, awaiting)]
+  const may = { permDeleteDomain: true }
   const restricted = async (...policies: Parameters<typeof addPolicies>[2][]) => {
-    const token = await addToken(service(), id)
+    const token = await addToken(service(), id, may)
     await addPolicies(service(), token.id, ...policies)
     return token.api
   }
-  const owner = await service().account()
-  const bound = await addToken(service(), owner.id, { userOverrideId: id })
-  const refused = {
-    'a read-only token': await restricted({ write: false }),
-    'a token for one name': await restricted({ write: false }, { subname: 'www', write: true }),
-    'a token that may not write one type': await restricted({ write: true }, { type: 'NS', write: false }),
+  const refused: [string, Client, number][] = []
+  for (const [title, policies] of Object.entries(POLICIES)) refused.push([title, await restricted(...policies), 403])
+  for (const [title, permissions] of Object.entries(WITHOUT_PERMISSION)) {
+    refused.push([title, (await addToken(service(), id, permissions)).api, 200])
   }
-  for (const [title, client] of Object.entries(refused)) {
-    for (const [method, path] of [
+  const stranger = await addToken(service(), owner.id, { userOverrideId: id })
+  refused.push(["another account's override token", stranger.api, 200])
+  const login = await addToken(service(), id, { mfa: false, ...may, permDeleteDomain: false })
+  refused.push(['a login token without the permission', login.api, 200])
+  for (const [title, client, seen] of refused) {
+    for (const [method, path, body] of [
       ['POST', pathOf(name)],
-      ['GET', pathOf(name)],
-      ['GET', pathOf(busy)],
+      ['POST', pathOf(name), { emergency: true }],
       ['DELETE', pathOf(busy)],
+      ['DELETE', pathOf(awaiting)],
       ['POST', `${pathOf(busy)}confirm/`],
+      ['POST', `${pathOf(awaiting)}confirm/`],
     ] as const) {
-      const { status, text } = await client.send(method, path)
+      const { status, text } = await client.send(method, path, body)
       t.deepEqual([status, text], [403, DENIED], `${title}: ${method} ${path}`)
     }
+    t.is((await client.get(pathOf(busy))).status, seen, title)
   }
   t.is((await api.get(pathOf(name))).status, 404)
+  t.deepEqual(await shown(api, awaiting), there)
   t.is((await shown(api, busy)).phase, 'publish')
+  t.deepEqual(await keys(), before)
+  const bound = await addToken(service(), owner.id, { userOverrideId: id, ...may })
   const allowed = [await restricted({ write: false }, { domain: name, write: true }), bound.api]
   for (const client of allowed) {
     await begin(client, name)

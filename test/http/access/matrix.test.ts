@@ -182,7 +182,11 @@ const examined = ifVisible(({ writes }) => [writes === true ? 200 : 403, false])
 
 /** What needs the permission to write the whole domain. */
 const whole = ifVisible(({ clears }) => [clears === true ? 200 : 403, false])
-const rolled = (...outcome: Outcome) => ifVisible(({ clears }) => (clears === true ? outcome : [403, false]))
+
+/** What needs, besides, the permission to delete it: nobody else replaces its keys, so others find none replaced. */
+const rolled = (...outcome: Outcome) =>
+  ifVisible(({ remove, clears }) => (remove === true && clears === true ? outcome : [403, false]))
+const rollover = ifVisible(({ remove, clears }) => [clears !== true ? 403 : remove === true ? 200 : 404, false])
 
 const managed =
   (outcome: (caller: Caller) => Outcome) =>
@@ -317,7 +321,7 @@ const ROWS: Row[] = [
     expected: whole,
   },
   { method: 'POST', path: `${DOMAINS}/:name/rollover`, expected: rolled(201, true) },
-  { method: 'GET', path: `${DOMAINS}/:name/rollover`, expected: rolled(200, false) },
+  { method: 'GET', path: `${DOMAINS}/:name/rollover`, expected: rollover },
   { method: 'POST', path: `${DOMAINS}/:name/rollover/confirm`, expected: rolled(409, false) },
   { method: 'DELETE', path: `${DOMAINS}/:name/rollover`, expected: rolled(204, true) },
   { method: 'GET', path: `${DOMAINS}/:name/history`, expected: ifVisible(() => [200, false]) },

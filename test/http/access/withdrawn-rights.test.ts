@@ -69,6 +69,7 @@ const REQUESTS: [kind: Kind, (site: Site) => [method: string, path: string, body
   ['rrsets', ({ domain }) => ['PUT', `/domains/${domain}/rrsets/`, [rrset({ subname: 'new' })]]],
   ['creation', ({ domain }) => ['POST', '/domains/', { name: `sub.${domain}`, zonefile: 'www 3600 IN A 192.0.2.1' }]],
   ['deletion', ({ domain }) => ['DELETE', `/domains/${domain}/`]],
+  ['deletion', ({ domain }) => ['POST', `/domains/${domain}/rollover/`, { algorithm: 'ecdsa256' }]],
 ]
 
 function policiesOf({ id }: Token): string {
@@ -151,6 +152,7 @@ async function stored(db: Db, { owner, other, used }: Site): Promise<unknown[]> 
      union all select to_jsonb(policies) from policies where token_id in (:other, :used)
      union all select to_jsonb(domains) from domains where owner_id = :id
      union all select to_jsonb(rrsets) from rrsets join domains on domains.id = domain_id where owner_id = :id
+     union all select to_jsonb(rollovers) from rollovers join domains on domains.id = domain_id where owner_id = :id
      order by row`,
     { id: owner.id, other: other.id, used: used.id },
   )
