@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { format } from 'prettier'
-import { GROUPS } from '../build/src/settings.js'
+import { GROUPS } from '../build/src/settings/settings.js'
 
 const PROJECT = new URL('..', import.meta.url)
 const OPTIONS = JSON.parse(readFileSync(new URL('.prettierrc.json', PROJECT), 'utf8'))

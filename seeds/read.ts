@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Node } from 'yaml'
-import { ConfigError } from '../src/config.ts'
-import { isSecret } from '../src/setting-values.ts'
+import { ConfigError } from '../src/settings/config.ts'
+import { isSecret } from '../src/settings/parsers.ts'
 import { reasonOf } from '../src/errors.ts'
 
 /** A part of a seed, with the line of the file where it begins. */

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Config } from './config.ts'
+import type { Config } from './settings/config.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Metrics } from './metrics/metrics.ts'

@@ -11,13 +11,13 @@ const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter
 const ARROWS: Record<string, readonly string[]> = {
   process: [
     ...['http', 'cli', 'service', 'store', 'nameserver', 'mail', 'metrics', 'private-servers', 'flow'],
-    ...['errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'project.ts', 'system.ts', '..'],
+    ...['errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'project.ts', 'system.ts', '..'],
   ],
-  http: ['service', 'dns', 'flow', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
-  cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'settings.ts', 'system.ts', 'terminal.ts'],
+  http: ['service', 'dns', 'flow', 'errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'system.ts'],
+  cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'settings', 'system.ts', 'terminal.ts'],
   service: [
     ...['store', 'nameserver', 'dns', 'flow'],
-    ...['errors.ts', 'limits.ts', 'time.ts', 'config.ts', 'log.ts', 'system.ts'],
+    ...['errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'system.ts'],
   ],
   store: ['flow', 'errors.ts', 'limits.ts', 'postgres-programs.ts', 'time.ts'],
   nameserver: ['flow', 'errors.ts', 'limits.ts', 'time.ts'],
@@ -25,6 +25,7 @@ const ARROWS: Record<string, readonly string[]> = {
   flow: ['errors.ts', 'limits.ts', 'system.ts'],
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
   metrics: ['limits.ts'],
+  settings: ['limits.ts'],
   dns: [],
 }
 
@@ -61,9 +62,6 @@ const COMMON: Record<string, readonly string[]> = {
   'errors.ts': [],
   'limits.ts': [],
   'time.ts': [],
-  'config.ts': ['settings.ts'],
-  'settings.ts': ['limits.ts', 'setting-values.ts'],
-  'setting-values.ts': ['limits.ts'],
   'log.ts': ['terminal.ts'],
   'terminal.ts': [],
   'postgres-programs.ts': ['errors.ts'],

@@ -1,9 +1,9 @@
 import test from 'ava'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { misspelt } from '../src/config.ts'
+import { misspelt } from '../src/settings/config.ts'
 import { projectFolder } from '../src/project.ts'
-import { SETTINGS } from '../src/settings.ts'
+import { SETTINGS } from '../src/settings/settings.ts'
 import { run } from '../src/cli/run.ts'
 
 // The rows of the settings, and all that is made of them.

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import { AUDIT_TURNS } from '../../src/service/repair/audit.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'

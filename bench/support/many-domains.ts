@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import { createLog } from '../../src/log.ts'
 import type { SigningKey } from '../../src/nameserver/nameserver.ts'
 import { createSystem } from '../../src/process/create-system.ts'

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import generate, { astToString } from 'openapi-typescript'
-import { readConfig } from '../../build/src/config.js'
+import { readConfig } from '../../build/src/settings/config.js'
 import { createRouter } from '../../build/src/http/router.js'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))

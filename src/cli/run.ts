@@ -1,5 +1,5 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../settings/config.ts'
 import { Conflict, Denied, Invalid, NameserverFailure, NotFound, StartError, textOf, Unavailable } from '../errors.ts'
 import type { System } from '../system.ts'
 import { printable } from '../terminal.ts'

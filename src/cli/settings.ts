@@ -1,4 +1,4 @@
-import { GROUPS, type Setting } from '../settings.ts'
+import { GROUPS, type Setting } from '../settings/settings.ts'
 
 /** Formats all settings, with their defaults and meanings, for a terminal. */
 export function settingsText(): string {

@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import type { Config } from '../config.ts'
+import type { Config } from '../settings/config.ts'
 import type { State } from './kit/context.ts'
 import { describeApi } from './openapi/document.ts'
 import { addResource, type Group } from './kit/resource.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../config.ts'
+import type { Config } from '../settings/config.ts'
 import { reasonOf, StartError } from '../errors.ts'
 import {
   accountsBodies,

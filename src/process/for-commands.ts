@@ -1,5 +1,5 @@
 import type { Needs } from '../cli/command.ts'
-import { ConfigError, readConfig } from '../config.ts'
+import { ConfigError, readConfig } from '../settings/config.ts'
 import { dataFolderOf, recallServers } from '../private-servers/data-folder.ts'
 import { createLog } from '../log.ts'
 import { createSystem, prepare, requireNameserver, requirePostgres } from './create-system.ts'

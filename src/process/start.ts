@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { demoTools } from '../private-servers/packages.ts'
 import { startStack, type Stack } from '../private-servers/stack.ts'
 import type { Seed } from '../../seeds/read.ts'
-import { readConfig, type Config } from '../config.ts'
+import { readConfig, type Config } from '../settings/config.ts'
 import { dataFolderOf, forgetServers } from '../private-servers/data-folder.ts'
 import { progress } from './progress.ts'
 

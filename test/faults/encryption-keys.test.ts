@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import { StartError } from '../../src/errors.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem, prepare, requireNameserver } from '../../src/process/create-system.ts'

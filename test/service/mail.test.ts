@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem, type OpenSystem } from '../../src/process/create-system.ts'
 import { retentionTask } from '../../src/service/domains/retention.ts'

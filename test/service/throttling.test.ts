@@ -1,6 +1,6 @@
 import test from 'ava'
 import { mock } from 'node:test'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import { Throttled } from '../../src/errors.ts'
 import { WINDOWS_MAX, type Scope } from '../../src/limits.ts'
 import { createLog } from '../../src/log.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import type { Waits } from '../../src/nameserver/powerdns/zone-settings.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { emailProblems, type AccountWithCounts } from '../../service/accounts/accounts.ts'
 import { nameProblems } from '../../service/names/availability.ts'
 import { passwordProblems } from '../../service/accounts/passwords.ts'

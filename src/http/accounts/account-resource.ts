@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { BODY_FORM, TOKENS_MAX } from '../../limits.ts'
 import { described, named, object, ref, STRING } from '../fields/schema.ts'
 import { authenticate, authenticateIfPresented, requires } from '../middleware/authenticate.ts'

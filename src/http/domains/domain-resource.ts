@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { authenticate, authenticateForDomain, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { reportPublication } from '../middleware/report-publication.ts'

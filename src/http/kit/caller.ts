@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { isIP, type Socket } from 'node:net'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import type { Actor } from '../../service/actor.ts'
 import type { AppContext, State } from './context.ts'
 

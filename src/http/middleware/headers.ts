@@ -1,5 +1,5 @@
 import type Koa from 'koa'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { answerEmpty } from '../kit/answer.ts'
 import type { AppContext } from '../kit/context.ts'
 

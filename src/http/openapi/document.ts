@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import type { Middleware } from '../kit/context.ts'
 import { arrayOf, object, ref, type Component, type JsonSchema } from '../fields/schema.ts'
 import { chainOf, METHODS } from '../kit/resource.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { BOOLEAN, COUNT, described, object, oneOf, STRING, UUID, EMAIL } from '../fields/schema.ts'
 import { arrayOf, type Component, type JsonSchema } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { authenticateIfPresented } from '../middleware/authenticate.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, shows } from '../openapi/answers.ts'

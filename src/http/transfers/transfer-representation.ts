@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { overlap, parseNetwork } from '../../dns/addresses.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { TRANSFER_ADDRESSES_MAX, TRANSFER_NOTIFY_MAX } from '../../limits.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { overlap, parseNetwork, type Network } from '../../dns/addresses.ts'
 import type { TransferKey } from '../../nameserver/nameserver.ts'
 import * as store from '../../store/domains/transfers.ts'

@@ -1,5 +1,5 @@
 import { getPublicSuffix } from 'tldts'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { isDomainName, parentAmong, withAncestors } from '../../dns/names.ts'
 import { characters } from '../../dns/presentation.ts'
 import { Invalid, type Problems } from '../../errors.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 
 /** Returns the names of the signalling zones of our nameservers, without final dot (RFC 9615 §3; contract §15.11). */
 export function signallingZones({ nameServers }: Pick<Config, 'nameServers'>): string[] {

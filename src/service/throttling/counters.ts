@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { reasonOf } from '../../errors.ts'
 import { WINDOWS_MAX, type Scope } from '../../limits.ts'
 import type { Log } from '../../log.ts'

@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../settings/config.ts'
 import { Invalid, limitExceeded, type Problems } from '../../errors.ts'
 import { RRSETS_MAX } from '../../limits.ts'
 import type { Domain } from '../../store/domains/domains.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/settings/config.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { useService } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/settings/config.ts'
 import { createRouter } from '../../../src/http/router.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { request } from 'undici'
 import yaml from 'yaml'
-import type { Config } from '../../../src/config.ts'
+import type { Config } from '../../../src/settings/config.ts'
 import { createRouter } from '../../../src/http/router.ts'
 
 /** A request and the answer to it. */

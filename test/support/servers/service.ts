@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
-import { readConfig, type Config } from '../../../src/config.ts'
+import { readConfig, type Config } from '../../../src/settings/config.ts'
 import type { Waits } from '../../../src/nameserver/powerdns/zone-settings.ts'
 import { createLog } from '../../../src/log.ts'
 import { serve } from '../../../src/process/tasks.ts'

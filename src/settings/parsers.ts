@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { isIP, isIPv4 } from 'node:net'
-import { DAY, RATE_REQUESTS_MAX, RATE_SECONDS_MAX, RATES, SCOPES, type Rate, type Scope } from './limits.ts'
+import { DAY, RATE_REQUESTS_MAX, RATE_SECONDS_MAX, RATES, SCOPES, type Rate, type Scope } from '../limits.ts'
 
 // Parsers of the texts of settings. Each function throws an Error whose message describes a valid setting.
 

@@ -1,5 +1,5 @@
-import { RATES, RECORD_OCTETS_MAX } from './limits.ts'
-import * as parse from './setting-values.ts'
+import { RATES, RECORD_OCTETS_MAX } from '../limits.ts'
+import * as parse from './parsers.ts'
 
 /** A setting of a process: an environment variable. */
 export interface Setting<T> {
