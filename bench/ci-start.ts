@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findPorts, HOST } from '../src/private-servers/ports.ts'
-import { projectFolder } from '../src/project.ts'
+import { projectFolder } from '../src/installation/project.ts'
 import { ask } from '../test/support/dns/dns.ts'
 import { median, state } from './support/measure.ts'
 

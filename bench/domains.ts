@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { projectFolder } from '../src/project.ts'
+import { projectFolder } from '../src/installation/project.ts'
 import { startProgram } from '../test/support/servers/programs.ts'
 import { resident } from '../test/support/servers/resident.ts'
 import { environmentFor } from '../test/support/servers/service.ts'

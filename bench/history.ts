@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
-import { projectFolder } from '../src/project.ts'
+import { projectFolder } from '../src/installation/project.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { median, medians, state } from './support/measure.ts'
 import type { Service, Setup } from './support/setup.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { projectFolder } from '../src/project.ts'
+import { projectFolder } from '../src/installation/project.ts'
 import { openDatabase, query, type Db } from '../src/store/database.ts'
 import { RESOLVER } from '../test/support/dns/simulated-parents.ts'
 import { Client } from '../test/support/clients/client.ts'

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { projectVersion } from './project.ts'
+import { projectVersion } from './installation/project.ts'
 import { run } from './cli/run.ts'
 
 // The program: `start` runs the service, each other command calls functions of service/. A module is imported only for

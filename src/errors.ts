@@ -169,6 +169,11 @@ export function textOf(error: Error): string {
     .join(' ')
 }
 
+/** Escapes control characters, which a terminal would obey, as JSON does. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 /** The service cannot start; the message is for the operator. */
 export class StartError extends Error {}
 

@@ -1,5 +1,5 @@
 import winston from 'winston'
-import { printable } from './terminal.ts'
+import { printable } from './errors.ts'
 
 export type Log = winston.Logger
 

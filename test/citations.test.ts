@@ -1,7 +1,7 @@
 import test from 'ava'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../src/project.ts'
+import { projectFolder } from '../src/installation/project.ts'
 
 // Comments and documents cite sections of docs/design, as in `contract §8.5` or `powerdns.md §1.3`. docs/security.md and
 // docs/README.md also name tests.

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { projectFolder } from '../src/project.ts'
+import { projectFolder } from '../src/installation/project.ts'
 
 // Links in documents lead somewhere, code names documents that exist, and lists are lists.
 

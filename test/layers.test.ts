@@ -2,7 +2,7 @@ import test from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
-import { projectFolder } from '../src/project.ts'
+import { projectFolder } from '../src/installation/project.ts'
 
 const SOURCES = join(projectFolder(), 'src')
 const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
@@ -11,21 +11,22 @@ const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter
 const ARROWS: Record<string, readonly string[]> = {
   process: [
     ...['http', 'cli', 'service', 'store', 'nameserver', 'mail', 'metrics', 'private-servers', 'flow'],
-    ...['errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'project.ts', 'system.ts', '..'],
+    ...['errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'installation', 'system.ts', '..'],
   ],
   http: ['service', 'dns', 'flow', 'errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'system.ts'],
-  cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'settings', 'system.ts', 'terminal.ts'],
+  cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'settings', 'system.ts'],
   service: [
     ...['store', 'nameserver', 'dns', 'flow'],
     ...['errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'system.ts'],
   ],
-  store: ['flow', 'errors.ts', 'limits.ts', 'postgres-programs.ts', 'time.ts'],
+  store: ['flow', 'errors.ts', 'limits.ts', 'installation', 'time.ts'],
   nameserver: ['flow', 'errors.ts', 'limits.ts', 'time.ts'],
-  'private-servers': ['errors.ts', 'postgres-programs.ts', 'project.ts'],
+  'private-servers': ['errors.ts', 'installation'],
   flow: ['errors.ts', 'limits.ts', 'system.ts'],
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
   metrics: ['limits.ts'],
   settings: ['limits.ts'],
+  installation: ['errors.ts'],
   dns: [],
 }
 
@@ -62,10 +63,7 @@ const COMMON: Record<string, readonly string[]> = {
   'errors.ts': [],
   'limits.ts': [],
   'time.ts': [],
-  'log.ts': ['terminal.ts'],
-  'terminal.ts': [],
-  'postgres-programs.ts': ['errors.ts'],
-  'project.ts': [],
+  'log.ts': ['errors.ts'],
   'system.ts': [],
 }
 

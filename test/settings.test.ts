@@ -2,7 +2,7 @@ import test from 'ava'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { misspelt } from '../src/settings/config.ts'
-import { projectFolder } from '../src/project.ts'
+import { projectFolder } from '../src/installation/project.ts'
 import { SETTINGS } from '../src/settings/settings.ts'
 import { run } from '../src/cli/run.ts'
 

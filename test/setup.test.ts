@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { outcome } from '../src/private-servers/daemon.ts'
-import { projectFolder } from '../src/project.ts'
+import { projectFolder } from '../src/installation/project.ts'
 import { newFolder } from './support/servers/folders.ts'
 
 const BUILDING = { code: 0, output: 'setup: building' }

@@ -1,8 +1,17 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
 import { ConfigError } from '../settings/config.ts'
-import { Conflict, Denied, Invalid, NameserverFailure, NotFound, StartError, textOf, Unavailable } from '../errors.ts'
+import {
+  Conflict,
+  Denied,
+  Invalid,
+  NameserverFailure,
+  NotFound,
+  printable,
+  StartError,
+  textOf,
+  Unavailable,
+} from '../errors.ts'
 import type { System } from '../system.ts'
-import { printable } from '../terminal.ts'
 import type { AddCommand, Needs } from './command.ts'
 import { settingsText } from './settings.ts'
 

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { aptInstall } from './apt.ts'
 import { waitForLock } from './lock.ts'
-import { findPostgres } from '../postgres-programs.ts'
-import { findPowerDns, findProgram } from './powerdns-program.ts'
+import { findPostgres } from '../installation/postgres-programs.ts'
+import { findPowerDns, findProgram } from '../installation/programs.ts'
 import { StartError } from '../errors.ts'
 
 /** A program or library that must be installed. */

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { commandFor, requireReach, unprivilegedAccount, type RunAs } from './account.ts'
 import { endOrphan, environment, outcome, readLog, startDaemon, type Daemon } from './daemon.ts'
 import { giveTo, openInstanceFolder, openSocketFolder } from './instance-folder.ts'
-import { findPostgres } from '../postgres-programs.ts'
+import { findPostgres } from '../installation/postgres-programs.ts'
 import { end, identify, type Ending } from './running.ts'
 import { StartError } from '../errors.ts'
 

@@ -1,4 +1,4 @@
-import { projectVersion } from '../project.ts'
+import { projectVersion } from '../installation/project.ts'
 import { createApp } from '../http/app.ts'
 import { listen, listenForScrapes } from '../http/listen.ts'
 import { mailTask } from '../service/mails/mail-queue.ts'

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StartError } from '../errors.ts'
 import { one, query, type Db } from './database.ts'
-import { postgresPrograms } from '../postgres-programs.ts'
+import { postgresPrograms } from '../installation/postgres-programs.ts'
 
 // pg_dump and pg_restore, in the custom format.
 

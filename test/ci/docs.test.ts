@@ -2,7 +2,7 @@ import test from 'ava'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { projectFolder } from '../../src/project.ts'
+import { projectFolder } from '../../src/installation/project.ts'
 import { composeProblems } from '../support/compose.ts'
 import { settings } from '../support/settings.ts'
 

@@ -1,7 +1,7 @@
 import { buildSync } from 'esbuild'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { projectFolder } from '../../src/project.ts'
+import { projectFolder } from '../../src/installation/project.ts'
 import { EXAMPLES } from '../dns/examples/index.ts'
 import { withBrowser } from '../support/browser.ts'
 import type { Declare } from '../support/needs.ts'

@@ -2,7 +2,7 @@ import test from 'ava'
 import { gunzipSync } from 'node:zlib'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../../src/project.ts'
+import { projectFolder } from '../../src/installation/project.ts'
 import { useService, withService } from '../support/harness.ts'
 
 // How the console is served (contract §13).

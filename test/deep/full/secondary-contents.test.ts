@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../../../src/project.ts'
+import { projectFolder } from '../../../src/installation/project.ts'
 import { nameOf } from '../../../src/dns/names.ts'
 import { query as sql } from '../../../src/store/database.ts'
 import { domainOf, succeeded } from '../../support/clients/api.ts'

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { commandFor } from '../../../src/private-servers/account.ts'
-import { findProgram } from '../../../src/private-servers/powerdns-program.ts'
-import { projectFolder } from '../../../src/project.ts'
+import { findProgram } from '../../../src/installation/programs.ts'
+import { projectFolder } from '../../../src/installation/project.ts'
 import { noteLog } from './logs.ts'
 
 export interface Program {

@@ -6,7 +6,7 @@ import { commandFor, unprivilegedAccount } from '../../../src/private-servers/ac
 import { readLog } from '../../../src/private-servers/daemon.ts'
 import { removeInstanceFolder } from '../../../src/private-servers/instance-folder.ts'
 import { startPowerDns, type PowerDns } from '../../../src/private-servers/powerdns.ts'
-import { findProgram } from '../../../src/private-servers/powerdns-program.ts'
+import { findProgram } from '../../../src/installation/programs.ts'
 import type { Backends } from '../../../src/process/create-system.ts'
 import { parse } from '../clients/client.ts'
 import { makeBackend, type Backend } from './backends.ts'

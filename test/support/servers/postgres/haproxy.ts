@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import { projectFolder } from '../../../../src/project.ts'
+import { projectFolder } from '../../../../src/installation/project.ts'
 import { eventually, eventuallyIs } from '../../eventually.ts'
 import { newFolder } from '../folders.ts'
 import { installed, startProgram } from '../programs.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { StartError } from './errors.ts'
+import { StartError } from '../errors.ts'
 
 /** A folder with programs of one version of Postgres. */
 export interface PostgresPrograms {
