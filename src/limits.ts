@@ -1,7 +1,7 @@
-/**
- * All sizes and rates of the contract (§§4, 8.4, 16), under its names. The limits of record contents are in dns/, and
- * the pauses of loops beside their loops.
- */
+import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
+
+// All sizes, rates and times of the contract (§§4, 8.4, 16), under its names; at the end, those that several rings must
+// agree on. The limits of record contents are in dns/; what concerns one module is in that module.
 
 export const DOMAIN_NAME_LENGTH = 191
 
@@ -61,11 +61,6 @@ export interface Rate {
   seconds: number
 }
 
-const SECOND = 1
-export const MINUTE = 60
-export const HOUR = 3600
-export const DAY = 86_400
-
 /** The default rates of each scope; all of them must allow a request. */
 export const RATES: Record<Scope, readonly Rate[]> = {
   account_management_active: [{ requests: 3, seconds: MINUTE }],
@@ -101,16 +96,6 @@ export const RATES: Record<Scope, readonly Rate[]> = {
     { requests: 10, seconds: DAY },
   ],
 }
-
-/** The maximum of a configured rate. */
-export const RATE_REQUESTS_MAX = 1_000_000
-export const RATE_SECONDS_MAX = 24 * DAY
-
-/** Windows that a process keeps in memory, for all callers together: some 0.5 kB each. */
-export const WINDOWS_MAX = 100_000
-
-/** Milliseconds that Postgres has to connect, and to count. */
-export const COUNTING_TIME = 1_000
 
 /** Entries of a page, and octets of its JSON, about (contract §4). */
 export const PAGE_SIZE = 500
@@ -171,12 +156,6 @@ export const FORM_INPUTS = 20
 /** Items of a request to the RRset collection (contract §8.7), which is stored and published as a whole. */
 export const COLLECTION_ITEMS = 20_000
 
-/**
- * The names above which a write searches for delegations and DNAMEs, at most. For more, it reads all those of the zone,
- * and has it rectified.
- */
-export const ANCESTORS = 100_000
-
 /** Connections of a process at a time to each address it listens on; and those of one client (contract §16). */
 export const CONNECTIONS_MAX = 10_000
 export const CONNECTIONS_PER_CLIENT = 1_000
@@ -191,80 +170,13 @@ export const TURN_TIMEOUT = 30_000
 export const QUEUE_TIMEOUT = 5_000
 
 /**
- * Milliseconds that a service gives Postgres for a statement outside of transactions; and for one in a transaction,
- * where it can wait for WITHDRAWAL_TIMEOUT, or read or write whole zones.
- */
-export const STATEMENT_TIME = 10_000
-export const LONG_STATEMENT_TIME = 120_000
-
-/**
  * Milliseconds that a change of a token's rights waits for the writes that the token has begun; it begins no others
  * meanwhile. Longer than most large writes take, so that a token cannot prevent its own deletion.
  */
 export const WITHDRAWAL_TIMEOUT = 30_000
 
-/**
- * Connections to Postgres for writers: enough for all that PowerDNS can serve at once, and some more for writers that
- * are still storing their changes.
- */
-export const WRITER_CONNECTIONS = 16
-
-/**
- * Writes of one account that a process carries out at once: a third of those connections. It is also fewer than the
- * connections to PowerDNS, so both have some left for other accounts while PowerDNS is slow.
- */
-export const WRITERS_PER_ACCOUNT = 5
-
-/** The size of a write in RRsets above which each account's writes run one at a time. */
-export const SMALL_WRITE = 200
-
-/**
- * PowerDNS rectifies zones of up to this many RRsets at every publication, because that costs less than the request
- * itself. With LMDB, it rectifies larger zones only for changes that need it (powerdns.md §1.3: 3 to 7 µs per RRset).
- */
-export const SMALL_ZONE = 200
-
-/** Returns the timeout in milliseconds of a request to PowerDNS with this many RRsets. */
-export function answerTime(rrsets: number): number {
-  return 10_000 + 11 * rrsets
-}
-
-/**
- * Seconds for which the last serial of a deleted zone is remembered: longer than a secondary serves a zone without
- * contact, which is the SOA's expire time.
- */
-export const SERIAL_LIFETIME = 60 * DAY
-
 /** Milliseconds for which the result of a check of the backends is good (contract §15.2). */
 export const HEALTH_TIME = 1_000
-
-/** Milliseconds that running requests have when a process stops: to wait for a lock, and for PowerDNS. */
-export const STOP_TIME = QUEUE_TIMEOUT + answerTime(0) + 1_000
-
-/** Returns the milliseconds after which PowerDNS, once it answers again, no longer applies an unanswered request. */
-export function graceTime(rrsets: number): number {
-  return 1_500 + 2 * rrsets
-}
-
-/**
- * Milliseconds after which Postgres ends a transaction of a process that stands still; and between two heartbeats while
- * a transaction waits for PowerDNS.
- */
-export const IDLE_TIMEOUT = 20_000
-export const HEARTBEAT_PAUSE = 5_000
-
-/** Milliseconds for which a worker relies on a claim that it has confirmed. */
-export const CLAIM_LIFETIME = 1_000
-
-/** Seconds by which the clocks of processes and Postgres may differ. */
-export const CLOCK_SKEW = 60
-
-/** Milliseconds in which PowerDNS has to answer the question for a zone's SOA; afterwards the service asks its API. */
-export const DNS_ANSWER_TIME = 100
-
-/** The members that the catalog zone can lose at once: this number, or this share of them if that is more. */
-export const CATALOG_LOSS = 10
-export const CATALOG_LOSS_SHARE = 0.05
 
 /** Seconds for which a request can wait until a change is served (contract §15.6), and the number of such requests. */
 export const PUBLICATION_WAIT = 30
@@ -275,10 +187,9 @@ export const WAITING_PER_ACCOUNT = 20
 export const CHECKS = { each: 1, all: 10 }
 export const SEARCHES = { each: 1, all: 4, rrsets: 1_000_000, octets: 256 * 1024 * 1024 }
 
-/** Characters of a password (contract §11.1), and passwords that can wait for hashing: about a second of work. */
+/** Characters of a password (contract §11.1). */
 export const PASSWORD_LENGTH_MIN = 8
 export const PASSWORD_LENGTH_MAX = 128
-export const HASHES_WAITING = 50
 
 /** The seconds for which a captcha is valid (contract §11.2), and the maximum length of its solution. */
 export const CAPTCHA_VALIDITY = HOUR
@@ -293,8 +204,24 @@ export const TOTP_DIGITS = 6
 export const LOGIN_AGE = '7 00:00:00'
 export const LOGIN_UNUSED_PERIOD = '01:00:00'
 
-/** The number of API tokens that the mail for a password reset lists. */
-export const MAILED_TOKENS = 20
-
 /** Seconds for which a link to a new TOTP factor is valid (contract §11.3); a setting limits the other links. */
 export const TOTP_LINK_VALIDITY = 3600
+
+// The clocks and sizes that several rings must agree on.
+
+/** The size of a write in RRsets above which each account's writes run one at a time. */
+export const SMALL_WRITE = 200
+
+/** Returns the timeout in milliseconds of a request to PowerDNS with this many RRsets. */
+export function answerTime(rrsets: number): number {
+  return 10_000 + 11 * rrsets
+}
+
+/** Milliseconds that running requests have when a process stops: to wait for a lock, and for PowerDNS. */
+export const STOP_TIME = QUEUE_TIMEOUT + answerTime(0) + 1_000
+
+/** Milliseconds for which a worker relies on a claim that it has confirmed. */
+export const CLAIM_LIFETIME = 1_000
+
+/** Seconds by which the clocks of processes and Postgres may differ. */
+export const CLOCK_SKEW = 60

@@ -1,3 +1,9 @@
+/** Lengths of time in seconds. */
+export const SECOND = 1
+export const MINUTE = 60
+export const HOUR = 3600
+export const DAY = 86_400
+
 /** A point in time as the API writes it: `2026-01-31T12:00:00.123456Z`, UTC, always six fraction digits. */
 export type Timestamp = string
 

@@ -25,7 +25,7 @@ const ARROWS: Record<string, readonly string[]> = {
   flow: ['errors.ts', 'limits.ts', 'system.ts'],
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
   metrics: ['limits.ts'],
-  settings: ['limits.ts'],
+  settings: ['limits.ts', 'time.ts'],
   installation: ['errors.ts'],
   dns: [],
 }
@@ -61,7 +61,7 @@ const ROOMS: Record<string, readonly string[]> = {
 /** The common files that every ring may import, and their own imports. `system.ts` imports the parts, types only. */
 const COMMON: Record<string, readonly string[]> = {
   'errors.ts': [],
-  'limits.ts': [],
+  'limits.ts': ['time.ts'],
   'time.ts': [],
   'log.ts': ['errors.ts'],
   'system.ts': [],

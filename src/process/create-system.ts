@@ -5,19 +5,15 @@ import { reasonOf, StartError } from '../errors.ts'
 import {
   accountsBodies,
   CHECKS,
-  COUNTING_TIME,
   EXPORTS,
-  LONG_STATEMENT_TIME,
   READERS,
   SEARCHES,
   SMALL_BODIES,
-  STATEMENT_TIME,
   STRANGERS_BODIES,
   WAITING_MAX,
   WAITING_PER_ACCOUNT,
-  WRITER_CONNECTIONS,
-  WRITERS_PER_ACCOUNT,
 } from '../limits.ts'
+import { WRITERS_PER_ACCOUNT } from '../service/zone/publication.ts'
 import { WAITS, type Waits } from '../nameserver/powerdns/zone-settings.ts'
 import type { Log } from '../log.ts'
 import { createFolderMailer } from '../mail/folder.ts'
@@ -41,6 +37,22 @@ import { openDatabase } from '../store/database.ts'
 import { migrate } from '../store/migrate.ts'
 import type { System } from '../system.ts'
 import { currentTime } from '../time.ts'
+
+/** Milliseconds that Postgres has to connect, and to count. */
+export const COUNTING_TIME = 1_000
+
+/**
+ * Milliseconds that a service gives Postgres for a statement outside of transactions; and for one in a transaction,
+ * where it can wait for WITHDRAWAL_TIMEOUT, or read or write whole zones.
+ */
+const STATEMENT_TIME = 10_000
+const LONG_STATEMENT_TIME = 120_000
+
+/**
+ * Connections to Postgres for writers: enough for all that PowerDNS can serve at once, and some more for writers that
+ * are still storing their changes.
+ */
+const WRITER_CONNECTIONS = 16
 
 /** The addresses of the backends, and PowerDNS' key. */
 export interface Backends {

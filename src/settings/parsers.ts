@@ -1,6 +1,11 @@
 import ipaddr from 'ipaddr.js'
 import { isIP, isIPv4 } from 'node:net'
-import { DAY, RATE_REQUESTS_MAX, RATE_SECONDS_MAX, RATES, SCOPES, type Rate, type Scope } from '../limits.ts'
+import { RATES, SCOPES, type Rate, type Scope } from '../limits.ts'
+import { DAY } from '../time.ts'
+
+/** The maximum of a configured rate. */
+const RATE_REQUESTS_MAX = 1_000_000
+const RATE_SECONDS_MAX = 24 * DAY
 
 // Parsers of the texts of settings. Each function throws an Error whose message describes a valid setting.
 

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { SMALL_ZONE } from '../../src/limits.ts'
+import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
 import { around, ChangingZone, SUBNAMES, TYPES, type Changed } from '../served/checks/sequences.ts'
 import { succeeded } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'

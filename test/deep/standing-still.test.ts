@@ -1,6 +1,7 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CLAIM_LIFETIME, IDLE_TIMEOUT } from '../../src/limits.ts'
+import { CLAIM_LIFETIME } from '../../src/limits.ts'
+import { IDLE_TIMEOUT } from '../../src/store/connections/session.ts'
 import { createAccount } from '../support/clients/accounts.ts'
 import { startWithCaches } from '../support/caches.ts'
 import { newDomainWithWww, sendHeld } from '../support/clients/api.ts'

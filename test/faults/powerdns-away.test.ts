@@ -1,6 +1,7 @@
 import test from 'ava'
 import { query } from '../../src/store/database.ts'
-import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../src/limits.ts'
+import { SMALL_WRITE } from '../../src/limits.ts'
+import { WRITERS_PER_ACCOUNT } from '../../src/service/zone/publication.ts'
 import { createAccount } from '../support/clients/accounts.ts'
 import { patiently, sendHeld, succeeded, newDomainWithWww } from '../support/clients/api.ts'
 import { hold, plainRequest } from '../support/clients/raw.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { COUNTING_TIME } from '../../src/limits.ts'
+import { COUNTING_TIME } from '../../src/process/create-system.ts'
 import { createCounters } from '../../src/service/throttling/counters.ts'
 import { openDatabase, query, transaction } from '../../src/store/database.ts'
 import type { Account } from '../support/clients/accounts.ts'

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { SMALL_ZONE } from '../../src/limits.ts'
+import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
 import { depth } from '../support/depth.ts'
 import { verifyTransfer } from '../support/dns/dns.ts'
 import { useService } from '../support/harness.ts'

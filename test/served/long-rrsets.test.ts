@@ -1,4 +1,4 @@
-import { SMALL_ZONE } from '../../src/limits.ts'
+import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
 import { adopt } from '../../src/service/adoption/adoption.ts'
 import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { emailOf } from '../support/clients/accounts.ts'

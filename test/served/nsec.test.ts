@@ -1,5 +1,5 @@
 import test from 'ava'
-import { SMALL_ZONE } from '../../src/limits.ts'
+import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { depth } from '../support/depth.ts'
 import { newRRset, succeeded } from '../support/clients/api.ts'

@@ -1,4 +1,4 @@
-import { SMALL_ZONE } from '../../src/limits.ts'
+import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
 import { verifyTransfer } from '../support/dns/dns.ts'
 import { isConsistent, Zone } from '../support/dns/zone.ts'
 import { useService } from '../support/harness.ts'

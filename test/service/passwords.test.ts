@@ -1,7 +1,7 @@
 import { hash } from '@node-rs/argon2'
 import test from 'ava'
 import { Throttled } from '../../src/errors.ts'
-import { HASHES_WAITING } from '../../src/limits.ts'
+import { HASHES_WAITING } from '../../src/service/accounts/passwords.ts'
 import { hashPassword, isOutdated, passwordProblems, verifyPassword } from '../../src/service/accounts/passwords.ts'
 
 const SHORT = 'This password is too short. It must contain at least 8 characters.'

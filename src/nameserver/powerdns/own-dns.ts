@@ -2,13 +2,16 @@ import { randomInt } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { NameserverFailure } from '../../errors.ts'
-import { answerTime, DNS_ANSWER_TIME } from '../../limits.ts'
+import { answerTime } from '../../limits.ts'
 import { currentTime } from '../../time.ts'
 import { DnsClient, type Endpoint } from '../wire/client.ts'
 import type { Api } from './api.ts'
 import { readSerial } from './published-zone.ts'
 import { deleteZone } from './zone-changes.ts'
 import { servedSerial } from './zone-settings.ts'
+
+/** Milliseconds in which PowerDNS has to answer the question for a zone's SOA; afterwards the service asks its API. */
+export const DNS_ANSWER_TIME = 100
 
 /**
  * The same zone in all processes, so that each probe deletes the remains of an earlier one that was cut short. Nobody

@@ -1,5 +1,6 @@
 import { NameserverFailure, reasonOf } from '../../errors.ts'
-import { answerTime, DNS_ANSWER_TIME } from '../../limits.ts'
+import { answerTime } from '../../limits.ts'
+import { DNS_ANSWER_TIME } from './own-dns.ts'
 import { currentTime } from '../../time.ts'
 import type { DnsClient } from '../wire/client.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions } from './api.ts'

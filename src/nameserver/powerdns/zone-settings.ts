@@ -1,4 +1,4 @@
-import { DAY } from '../../limits.ts'
+import { DAY } from '../../time.ts'
 import { unixTime, type Timestamp } from '../../time.ts'
 import type { Denial, PublishedRRset, TransferKey, Transfers } from '../nameserver.ts'
 import { NARROW } from './nsec3.ts'

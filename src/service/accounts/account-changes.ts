@@ -1,5 +1,5 @@
 import { Conflict, Invalid } from '../../errors.ts'
-import { MAILED_TOKENS } from '../../limits.ts'
+import { MAILED_TOKENS } from '../mails/mail-texts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import { transaction } from '../../store/database.ts'

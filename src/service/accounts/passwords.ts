@@ -4,7 +4,10 @@ import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import { characters } from '../../dns/presentation.ts'
 import { Throttled } from '../../errors.ts'
-import { HASHES_WAITING, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../limits.ts'
+import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../limits.ts'
+
+/** Passwords that can wait for hashing: about a second of work. */
+export const HASHES_WAITING = 50
 
 /** The package's default algorithm. */
 const ALGORITHM = '$argon2id$'

@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE } from '../../limits.ts'
+import { DAY, HOUR, MINUTE } from '../../time.ts'
 import type { StoredCheck } from '../../store/domains/delegations.ts'
 import { later, secondsBetween, type Timestamp } from '../../time.ts'
 import type { DelegationState } from './judgement.ts'

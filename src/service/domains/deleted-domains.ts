@@ -1,4 +1,4 @@
-import { DAY } from '../../limits.ts'
+import { DAY } from '../../time.ts'
 import { isConfined } from '../../store/domains/domains.ts'
 import * as store from '../../store/zone/deleted-domains.ts'
 import type { ListedDeletion } from '../../store/zone/deleted-domains.ts'

@@ -1,4 +1,5 @@
-import { CLOCK_SKEW, DAY } from '../../limits.ts'
+import { CLOCK_SKEW } from '../../limits.ts'
+import { DAY } from '../../time.ts'
 import * as keys from '../../store/domains/keys.ts'
 import type { RetiredKey } from '../../store/domains/keys.ts'
 import * as windows from '../../store/windows.ts'

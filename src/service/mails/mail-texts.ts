@@ -1,7 +1,9 @@
-import { MAILED_TOKENS } from '../../limits.ts'
 import type { Action } from '../../store/accounts/confirmations.ts'
 import type { Token } from '../../store/tokens/tokens.ts'
 import { compose, type MailText } from './mails.ts'
+
+/** The number of API tokens that the mail for a password reset lists. */
+export const MAILED_TOKENS = 20
 
 const IGNORE = 'If you did not ask for this, please ignore this mail. Nothing will change.'
 const CHANGE_PASSWORD = 'If this was not you, please change your password: somebody else knows it.'

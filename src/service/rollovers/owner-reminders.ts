@@ -1,4 +1,4 @@
-import { DAY, HOUR } from '../../limits.ts'
+import { DAY, HOUR } from '../../time.ts'
 import { transaction } from '../../store/database.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/rollovers.ts'

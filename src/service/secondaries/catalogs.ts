@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, Conflict, orNotFound } from '../../errors.ts'
-import { CATALOG_LOSS, CATALOG_LOSS_SHARE, QUEUE_TIMEOUT } from '../../limits.ts'
+import { QUEUE_TIMEOUT } from '../../limits.ts'
 import { begin, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/catalogs.ts'
 import type { Member } from '../../store/domains/catalogs.ts'
@@ -10,6 +10,10 @@ import type { System } from '../../system.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { nextVersion } from '../zone/publication.ts'
 import { AUDIT_PAUSE } from '../repair/audit.ts'
+
+/** The members that the catalog zone can lose at once: this number, or this share of them if that is more. */
+const CATALOG_LOSS = 10
+const CATALOG_LOSS_SHARE = 0.05
 
 // The catalog zone (RFC 9432) lists all zones for the secondaries. After the domains are committed, one process at a
 // time publishes it from the table of its members: the waiting ones several times a second, and all of them when

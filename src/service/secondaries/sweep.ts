@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HOUR } from '../../limits.ts'
+import { HOUR } from '../../time.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { later } from '../../time.ts'

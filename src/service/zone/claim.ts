@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS, graceTime } from '../../limits.ts'
+import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS } from '../../limits.ts'
 import { NameserverFailure } from '../../errors.ts'
 import type { Lease } from '../../nameserver/nameserver.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { Mark, Push } from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
+
+/** Returns the milliseconds after which PowerDNS, once it answers again, no longer applies an unanswered request. */
+function graceTime(rrsets: number): number {
+  return 1_500 + 2 * rrsets
+}
 
 /**
  * A worker's right to change a marked zone at the nameserver (architecture.md), and the effects of its work. A worker

@@ -1,6 +1,7 @@
 import { SUBNAME_LENGTH, withAncestors } from '../../dns/names.ts'
 import { Conflict, NotFound } from '../../errors.ts'
-import { ANCESTORS, SMALL_WRITE } from '../../limits.ts'
+import { SMALL_WRITE } from '../../limits.ts'
+import { ANCESTORS } from './rectification.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'

@@ -1,5 +1,5 @@
 import { NameserverFailure } from '../../errors.ts'
-import { SMALL_WRITE, WRITERS_PER_ACCOUNT } from '../../limits.ts'
+import { SMALL_WRITE } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
 import { isLong } from '../../nameserver/powerdns/zone-changes.ts'
 import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
@@ -15,6 +15,12 @@ import { contentsOf } from './announcement.ts'
 import { Claim, moment, pushOf } from './claim.ts'
 import { differences, toPublish, type Difference } from './differences.ts'
 import { areSame, keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
+
+/**
+ * Writes of one account that a process carries out at once: a third of the writers' connections to Postgres. It is also
+ * fewer than the connections to PowerDNS, so both have some left for other accounts while PowerDNS is slow.
+ */
+export const WRITERS_PER_ACCOUNT = 5
 
 /** The content of a request under a mark. */
 interface Sent {

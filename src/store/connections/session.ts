@@ -1,6 +1,13 @@
 import type pg from 'pg'
-import { IDLE_TIMEOUT, QUEUE_TIMEOUT } from '../../limits.ts'
+import { QUEUE_TIMEOUT } from '../../limits.ts'
 import { isUnavailable, notPrimary } from './failures.ts'
+
+/**
+ * Milliseconds after which Postgres ends a transaction of a process that stands still; and between two heartbeats while
+ * a transaction waits for PowerDNS.
+ */
+export const IDLE_TIMEOUT = 20_000
+export const HEARTBEAT_PAUSE = 5_000
 
 /**
  * Milliseconds between two checks of Postgres whether the client of a running statement is still there. Without them,

@@ -1,10 +1,17 @@
-import { SERIAL_LIFETIME, SERIAL_MAX } from '../../limits.ts'
+import { SERIAL_MAX } from '../../limits.ts'
+import { DAY } from '../../time.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Pool } from 'pg'
 import { lostSerial } from '../incarnations.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
 import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
 import { visibleTo, type Viewer } from './visibility.ts'
+
+/**
+ * Seconds for which the last serial of a deleted zone is remembered: longer than a secondary serves a zone without
+ * contact, which is the SOA's expire time.
+ */
+const SERIAL_LIFETIME = 60 * DAY
 
 export { isConfined, type Viewer } from './visibility.ts'
 

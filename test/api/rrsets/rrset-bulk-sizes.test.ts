@@ -1,4 +1,4 @@
-import { ANCESTORS, SMALL_ZONE } from '../../../src/limits.ts'
+import { ANCESTORS, SMALL_ZONE } from '../../../src/service/zone/rectification.ts'
 import { query } from '../../../src/store/database.ts'
 import { newDomain, newZone, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import { verifyTransfer } from '../../support/dns/dns.ts'
-import { SMALL_ZONE } from '../../../src/limits.ts'
+import { SMALL_ZONE } from '../../../src/service/zone/rectification.ts'
 import type { Client } from '../../support/clients/client.ts'
 import type { TestService } from '../../support/harness.ts'
 import { Random } from '../../support/random.ts'
