@@ -144,6 +144,16 @@ for (const [ring, rooms] of Object.entries(ROOMS)) {
   })
 }
 
+test('only nameserver, and what makes it, knows PowerDNS and the wire: all others use the interface', (t) => {
+  const makers = ['process/create-system.ts']
+  const users = FILES.filter((file) => ringOf(file) !== 'nameserver' && !makers.includes(file)).flatMap((file) =>
+    imports(file, { types: true })
+      .filter((name) => /^nameserver\/(powerdns|wire)\//.test(name))
+      .map((name) => `${file} -> ${name}`),
+  )
+  t.deepEqual(users, [])
+})
+
 test('files do not import each other in a circle, not even types', (t) => {
   const graph = new Map(FILES.map((file) => [file, imports(file, { types: true })]))
   const done = new Set<string>()

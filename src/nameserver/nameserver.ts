@@ -1,3 +1,23 @@
+import type { Timestamp } from '../time.ts'
+
+/** What determines for how long resolvers may have the former keys of a zone, in seconds. */
+export interface Waits {
+  /** The TTL of DNSKEY, CDS and CDNSKEY, which is the last field of the SOA, too. */
+  dnskeyTtl: number
+  /** How long the wait for the TTL of the DS goes on, because the parent has more servers than we see (anycast). */
+  dsMargin: number
+  /** The shortest pause between two looks at the parent. */
+  parentPause: number
+}
+
+export const WAITS: Waits = { dnskeyTtl: 3600, dsMargin: 3600, parentPause: 60 }
+
+/**
+ * The zone that probes make and delete. It is the same in all processes, so that each probe deletes the remains of an
+ * earlier one that was cut short. Nobody can register its name (contract §7.3).
+ */
+export const SCRATCH_ZONE = 'probe-dns.zoneplane.invalid.'
+
 /** An RRset as the nameserver serves it: the records are in standard presentation format. */
 export interface PublishedRRset {
   /** Its name without that of the zone; empty at the apex. */
@@ -196,6 +216,8 @@ export interface Nameserver {
   serial(zone: string): Promise<number | undefined>
   /** Reports whether the zone has this SOA serial, as we set it. Costs less than `serial` if it has. */
   hasSerial(zone: string, serial: number): Promise<boolean>
+  /** Returns the serial that is served for a version that was published then; the nameserver may have increased it. */
+  servedSerial(version: number, published: Timestamp): number
   /** Returns the SOA RRset with the serial served for this version. The nameserver increases it when signing again. */
   servedSoa(zone: string, version: number): Promise<PublishedRRset>
   /** Reads the whole zone; undefined if it does not exist. @param transfers required by `configured`; undefined: any */
@@ -215,6 +237,8 @@ export interface Nameserver {
   readonly problem: string | undefined
   /** True if every publication must rectify the zone, whatever it changes. Known after the probe. */
   readonly alwaysRectify: boolean
+  /** Reports whether the publication that stores this RRset must rectify the zone; otherwise the RRset could get lost. */
+  mustRectify(rrset: Pick<PublishedRRset, 'records'>): boolean
   /**
    * Returns the damage that somebody could do to a zone of this denial with a name that has this label directly below
    * the zone's; undefined: none.

@@ -14,7 +14,7 @@ import {
   WAITING_PER_ACCOUNT,
 } from '../limits.ts'
 import { WRITERS_PER_ACCOUNT } from '../service/zone/publication.ts'
-import { WAITS, type Waits } from '../nameserver/powerdns/zone-settings.ts'
+import { WAITS, type Waits } from '../nameserver/nameserver.ts'
 import type { Log } from '../log.ts'
 import { createFolderMailer } from '../mail/folder.ts'
 import type { Mailer } from '../mail/mailer.ts'

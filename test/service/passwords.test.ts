@@ -1,8 +1,13 @@
 import { hash } from '@node-rs/argon2'
 import test from 'ava'
 import { Throttled } from '../../src/errors.ts'
-import { HASHES_WAITING } from '../../src/service/accounts/passwords.ts'
-import { hashPassword, isOutdated, passwordProblems, verifyPassword } from '../../src/service/accounts/passwords.ts'
+import {
+  HASHES_WAITING,
+  hashPassword,
+  isOutdated,
+  passwordProblems,
+  verifyPassword,
+} from '../../src/service/accounts/passwords.ts'
 
 const SHORT = 'This password is too short. It must contain at least 8 characters.'
 const LONG = 'Ensure this field has no more than 128 characters.'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { readConfig } from '../../src/settings/config.ts'
-import type { Waits } from '../../src/nameserver/powerdns/zone-settings.ts'
+import type { Waits } from '../../src/nameserver/nameserver.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'
 import type { System } from '../../src/system.ts'

@@ -1,6 +1,17 @@
 import type { Config } from '../../settings/config.ts'
-import { BOOLEAN, COUNT, described, object, oneOf, STRING, UUID, EMAIL } from '../fields/schema.ts'
-import { arrayOf, type Component, type JsonSchema } from '../fields/schema.ts'
+import {
+  BOOLEAN,
+  COUNT,
+  described,
+  object,
+  oneOf,
+  STRING,
+  UUID,
+  EMAIL,
+  arrayOf,
+  type Component,
+  type JsonSchema,
+} from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
 /** The service's descriptions of itself (contract §§13, 15.2 and 15.8). */

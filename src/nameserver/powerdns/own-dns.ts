@@ -5,6 +5,7 @@ import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
 import { currentTime } from '../../time.ts'
 import { DnsClient, type Endpoint } from '../wire/client.ts'
+import { SCRATCH_ZONE } from '../nameserver.ts'
 import type { Api } from './api.ts'
 import { readSerial } from './published-zone.ts'
 import { deleteZone } from './zone-changes.ts'
@@ -12,12 +13,6 @@ import { servedSerial } from './zone-settings.ts'
 
 /** Milliseconds in which PowerDNS has to answer the question for a zone's SOA; afterwards the service asks its API. */
 export const DNS_ANSWER_TIME = 100
-
-/**
- * The same zone in all processes, so that each probe deletes the remains of an earlier one that was cut short. Nobody
- * can register its name (contract §7.3).
- */
-export const SCRATCH_ZONE = 'probe-dns.zoneplane.invalid.'
 
 /** The number of attempts at a probe while other processes probe. */
 const PROBES = 5

@@ -1,7 +1,7 @@
 import { NameserverFailure, reasonOf } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import { DNS_ANSWER_TIME } from './own-dns.ts'
-import { currentTime } from '../../time.ts'
+import { DNS_ANSWER_TIME, clientAt } from './own-dns.ts'
+import { currentTime, type Timestamp } from '../../time.ts'
 import type { DnsClient } from '../wire/client.ts'
 import { Api, ifPresent, zonePath as path, type ApiOptions } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
@@ -23,7 +23,6 @@ import {
   type ZoneUpdate,
 } from '../nameserver.ts'
 import { isNsec3Label } from './nsec3.ts'
-import { clientAt } from './own-dns.ts'
 import { readSerial, readServedSoa, readZone } from './published-zone.ts'
 import { setOwnCds } from './metadata.ts'
 import type { Spelling } from './spelling.ts'
@@ -214,6 +213,10 @@ export class PowerDns implements Nameserver {
     return (await this.serial(zone)) === serial
   }
 
+  servedSerial(version: number, published: Timestamp): number {
+    return servedSerial(version, published)
+  }
+
   async servedSoa(zone: string, version: number): Promise<PublishedRRset> {
     return readServedSoa(this.#api, zone, version)
   }
@@ -262,6 +265,10 @@ export class PowerDns implements Nameserver {
 
   get alwaysRectify(): boolean {
     return this.#traits?.forgetsOrder === true
+  }
+
+  mustRectify(rrset: Pick<PublishedRRset, 'records'>): boolean {
+    return isLong(rrset)
   }
 
   labelProblem(label: string, denial: Denial): string | undefined {

@@ -1,20 +1,7 @@
-import { DAY } from '../../time.ts'
-import { unixTime, type Timestamp } from '../../time.ts'
+import { DAY, unixTime, type Timestamp } from '../../time.ts'
 import type { Denial, PublishedRRset, TransferKey, Transfers } from '../nameserver.ts'
 import { NARROW } from './nsec3.ts'
 import { idOf } from './transfers.ts'
-
-/** What determines for how long resolvers may have the former keys of a zone, in seconds. */
-export interface Waits {
-  /** The TTL of DNSKEY, CDS and CDNSKEY, which is the last field of the SOA, too. */
-  dnskeyTtl: number
-  /** How long the wait for the TTL of the DS goes on, because the parent has more servers than we see (anycast). */
-  dsMargin: number
-  /** The shortest pause between two looks at the parent. */
-  parentPause: number
-}
-
-export const WAITS: Waits = { dnskeyTtl: 3600, dsMargin: 3600, parentPause: 60 }
 
 export interface ZoneOptions {
   /** The SOA's primary name server: an absolute name. */

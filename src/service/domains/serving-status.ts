@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Invalid, NameserverFailure } from '../../errors.ts'
-import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { SECONDARY_ANSWER_TIME } from '../../nameserver/secondaries/secondary.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
@@ -104,7 +103,7 @@ async function askSecondaries(system: System, publication: Publication): Promise
       const served = await secondary.serves(publication.name)
       if (served === undefined) return { name, status: 'UNREACHABLE', version: null }
       if (served.serial === undefined) return { name, status: 'PENDING', version: null, detail: served.problem }
-      return compared(name, served.serial - servedSerial(0, publication.published), publication)
+      return compared(name, served.serial - system.nameserver.servedSerial(0, publication.published), publication)
     }),
   )
 }

@@ -8,10 +8,8 @@ import { exclusively, type Work } from '../../store/turns.ts'
 import * as marks from '../../store/zone/marks.ts'
 import { largestTtl } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
-import { DAY, HOUR } from '../../time.ts'
-import { secondsBetween } from '../../time.ts'
+import { DAY, HOUR, secondsBetween } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
-import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { check, checkRoutinely, lastCheck } from '../delegation/checks.ts'
 import { dsTtlOf } from '../delegation/observation.ts'
 import { delegationsOf, keyOfDelegation } from '../secrets/signing-keys.ts'
@@ -150,7 +148,7 @@ async function observeSecondaries(system: System, name: string, rollover: Rollov
   if (served.includes(undefined)) {
     return { ...rollover, version, pause: Math.min(system.waits.dnskeyTtl, LONGEST_PAUSE), isOver: false }
   }
-  const serial = servedSerial(version, system.now())
+  const serial = system.nameserver.servedSerial(version, system.now())
   const isServed = served.every((answer) => (answer?.serial ?? 0) >= serial)
   return observed({ ...rollover, version }, isServed ? 1 : 0, ttl)
 }

@@ -1,10 +1,9 @@
-import { DAY, HOUR } from '../../time.ts'
+import { DAY, HOUR, secondsBetween } from '../../time.ts'
 import { transaction } from '../../store/database.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Rollover } from '../../store/domains/rollovers.ts'
 import type { System } from '../../system.ts'
-import { secondsBetween } from '../../time.ts'
 import { compose, sendToAccount, type MailText } from '../mails/mails.ts'
 import { shown } from './rollovers.ts'
 

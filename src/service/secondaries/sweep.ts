@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HOUR } from '../../time.ts'
+import { HOUR, later } from '../../time.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
-import { later } from '../../time.ts'
 import { keepRunning, RECOVERY_PAUSE, type BackgroundTask } from '../../flow/background.ts'
-import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 
 /** Milliseconds in which the sweep asks all secondaries about one zone: in an hour, about 36,000 zones. */
 const SWEEP_PAUSE = 100
@@ -27,7 +25,7 @@ export function sweepTask(system: System): BackgroundTask {
     last = next.length < SWEEP_BATCH ? 0 : next.at(-1)!.id
     for (const { name, version, published } of [...recent, ...next]) {
       // Not awaited: a secondary that does not answer keeps nothing waiting. The next round notifies it.
-      system.secondaries.remind(name, servedSerial(version, published)).catch(() => undefined)
+      system.secondaries.remind(name, system.nameserver.servedSerial(version, published)).catch(() => undefined)
       await sleep(SWEEP_PAUSE, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
     }

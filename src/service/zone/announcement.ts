@@ -1,5 +1,4 @@
-import type { KeyState, PublishedRRset } from '../../nameserver/nameserver.ts'
-import { WAITS } from '../../nameserver/powerdns/zone-settings.ts'
+import { WAITS, type KeyState, type PublishedRRset } from '../../nameserver/nameserver.ts'
 import type { RRsetKey } from '../../store/zone/rrsets.ts'
 import { delegationsOf, isSecureEntryPoint } from '../secrets/signing-keys.ts'
 import type { Change } from './changes.ts'

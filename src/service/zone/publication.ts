@@ -1,8 +1,6 @@
 import { NameserverFailure } from '../../errors.ts'
 import { SMALL_WRITE } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
-import { isLong } from '../../nameserver/powerdns/zone-changes.ts'
-import { servedSerial } from '../../nameserver/powerdns/zone-settings.ts'
 import { begin, sendAlong, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import { retired } from '../../store/domains/keys.ts'
@@ -116,7 +114,7 @@ export class Publication implements AsyncDisposable {
       await timed(this.system, 'commit', () => this.#transaction.commit())
       this.#uncommitted = []
       for (const { name, version, notify } of this.#announcements) {
-        this.system.secondaries.announce(name, servedSerial(version, this.system.now()), notify)
+        this.system.secondaries.announce(name, this.system.nameserver.servedSerial(version, this.system.now()), notify)
       }
     } catch (error) {
       this.#failure = (error as Error).message
@@ -230,7 +228,7 @@ export async function equalise(
   }
   // The nameserver may not have rectified long RRsets since they were stored: others store them, too.
   const differing = new Set(found.map(({ after }) => after))
-  const long = desired.filter((rrset) => isLong(rrset) && !differing.has(rrset))
+  const long = desired.filter((rrset) => system.nameserver.mustRectify(rrset) && !differing.has(rrset))
   const sent = [...found.map(toPublish), ...long]
   await claim.note(version, sent.length)
   if (!isReady) {

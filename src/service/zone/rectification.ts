@@ -1,7 +1,6 @@
 import { withAncestors } from '../../dns/names.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import { NSEC } from '../../nameserver/nameserver.ts'
-import { isLong } from '../../nameserver/powerdns/zone-changes.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
@@ -34,8 +33,10 @@ export async function needsRectification(
   around: RRset[] | undefined,
   changes: Change[],
 ): Promise<boolean> {
-  if (system.nameserver.alwaysRectify || size + growthOf(changes).rrsets <= SMALL_ZONE) return true
-  if (around === undefined || changes.some(({ after }) => after !== undefined && isLong(after))) return true
+  const { nameserver } = system
+  if (nameserver.alwaysRectify || size + growthOf(changes).rrsets <= SMALL_ZONE) return true
+  if (around === undefined || changes.some(({ after }) => after !== undefined && nameserver.mustRectify(after)))
+    return true
   const { cuts, names } = await inSlices(structuralChanges(around, changes))
   if (cuts || names.length === 0 || denial !== NSEC) return cuts || names.length > 0
   const above = new Set(names.flatMap((name) => withAncestors(name).slice(1)))

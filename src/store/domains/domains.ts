@@ -1,6 +1,5 @@
 import { SERIAL_MAX } from '../../limits.ts'
-import { DAY } from '../../time.ts'
-import type { Timestamp } from '../../time.ts'
+import { DAY, type Timestamp } from '../../time.ts'
 import type { Pool } from 'pg'
 import { lostSerial } from '../incarnations.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import { readConfig, type Config } from '../../../src/settings/config.ts'
-import type { Waits } from '../../../src/nameserver/powerdns/zone-settings.ts'
+import type { Waits } from '../../../src/nameserver/nameserver.ts'
 import { createLog } from '../../../src/log.ts'
 import { serve } from '../../../src/process/tasks.ts'
 import { createMetrics, createSystem, type Backends } from '../../../src/process/create-system.ts'
