@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import { Conflict, NameserverFailure, NotFound, reasonOf, Unavailable } from '../errors.ts'
+import { confirm } from '../service/rollovers/confirming.ts'
 import { announceRemoval } from '../service/rollovers/ds-removal.ts'
 import { emptyQueue, enqueueAll } from '../service/rollovers/queue.ts'
 import * as rollovers from '../service/rollovers/rollovers.ts'
@@ -13,7 +14,7 @@ export function addDnssec(program: Command, add: AddCommand): void {
   add(group, 'roll [names...]', { nameserver: true }, async (system, names: string[], options: RollOptions) => {
     const { algorithm, emergency, all, atMost } = options
     requireOneOf(names, all)
-    const wish = { algorithm, emergency }
+    const wish = { algorithm, emergency, isReturn: options.return }
     const { lines, ...outcome } = all
       ? counted('queued', await enqueueAll(system, wish, atMost))
       : await eachOf(system, names, (access) => rollovers.begin(access, wish))
@@ -22,7 +23,14 @@ export function addDnssec(program: Command, add: AddCommand): void {
     .description('replace the keys of domains by new ones; the service does the rest')
     .option('--all', 'queue a rollover of every domain that has none', false)
     .option('--at-most <number>', 'with --all: how many are under way at a time', numberOr(undefined, 1), 100)
-    .addOption(new Option('--algorithm <name>').choices(rollovers.KEY_ALGORITHMS).default('ecdsa256'))
+    .addOption(
+      new Option('--algorithm <name>', `default: ${rollovers.DEFAULT_ALGORITHM}`).choices(rollovers.KEY_ALGORITHMS),
+    )
+    .addOption(
+      new Option('--return', 'bring the former keys back, instead of new ones')
+        .conflicts(['algorithm', 'all'])
+        .default(false),
+    )
     .option('--emergency', 'do not wait for caches: resolvers that have the former keys or DS reject the domain', false)
   add(group, 'cancel [names...]', { nameserver: true }, async (system, names: string[], { all }: { all: boolean }) => {
     requireOneOf(names, all)
@@ -30,11 +38,13 @@ export function addDnssec(program: Command, add: AddCommand): void {
   })
     .description('go back to the former keys')
     .option('--all', 'empty the queue; rollovers that have begun go on', false)
-  add(group, 'confirm <names...>', {}, async (system, names: string[]) =>
-    eachOf(system, names, rollovers.confirm),
-  ).description(
-    'say that the parent zone has the new DS, and no longer the former; or that other signers publish the new key',
+  add(group, 'confirm <names...>', {}, async (system, names: string[], options: { force: boolean }) =>
+    eachOf(system, names, (access) => confirm(access, options)),
   )
+    .description(
+      'say that the parent zone, which is asked first, has the new DS, and no longer the former; or that other signers publish the new key',
+    )
+    .option('--force', 'do not ask the parent zone: resolvers reject a domain while it has the former DS', false)
   add(group, 'status', {}, async (system) => {
     const all = await rollovers.list(system)
     return {
@@ -47,7 +57,7 @@ export function addDnssec(program: Command, add: AddCommand): void {
     .option('--undo', 'take that back', false)
 }
 
-type RollOptions = Wish & { all: boolean; atMost: number }
+type RollOptions = Omit<Wish, 'isReturn'> & { return: boolean; all: boolean; atMost: number }
 
 const EMERGENCY =
   'These rollovers do not wait for caches. Validating resolvers reject a domain until they have forgotten its former ' +

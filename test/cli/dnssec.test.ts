@@ -8,6 +8,7 @@ import { commandsOn } from '../support/command-line.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { useServers } from '../support/harness.ts'
+import { enter } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 
 // The commands about keys. No service runs, so a test itself begins the rollovers of the queue.
@@ -113,7 +114,24 @@ test('the owner’s word can be given by the operator', async (t) => {
     `${name}: The rollover does not wait for a confirmation.\n`,
   ])
   await update(`rollovers set phase = 'await-ds'`, name)
-  t.like((await json('dnssec', 'confirm', name))[name], { phase: 'await-ds' })
+  const [succeeded, refused] = await zoneplane('dnssec', 'confirm', name)
+  t.false(succeeded)
+  t.true(refused.startsWith(`${name}: It is unknown whether the parent zone still has the former DS. `), refused)
+  t.like((await json('dnssec', 'confirm', '--force', name))[name], { phase: 'await-ds' })
+})
+
+test('the former keys come back', async (t) => {
+  const [name] = (await newDomains(1)) as [string]
+  t.deepEqual(await zoneplane('dnssec', 'roll', '--return', name), [
+    false,
+    `${name}: There are no former keys of this domain.\n`,
+  ])
+  const [former] = await lookUp(servers().powerDns, name, 'DNSKEY')
+  await done('dnssec', 'roll', name)
+  await enter(servers(), name, 'await-ds')
+  await enter(servers(), name, undefined)
+  t.like((await json('dnssec', 'roll', '--return', name))[name], { phase: 'publish' })
+  t.true((await lookUp(servers().powerDns, name, 'DNSKEY')).includes(former!))
 })
 
 test('--all queues every domain without a rollover, and so many are under way at a time', async (t) => {

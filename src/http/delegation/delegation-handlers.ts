@@ -7,7 +7,7 @@ import { DELEGATION, DOMAIN_STATE } from './delegation-representation.ts'
 
 export async function showDelegation(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
-  answer(ctx, 200, DELEGATION.present(await lastCheck(system, domain)))
+  answer(ctx, 200, DELEGATION.present(await lastCheck(system.db, domain.id)))
 }
 
 export async function checkDelegation(ctx: Context): Promise<void> {

@@ -5,7 +5,7 @@ import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, shows } from '../openapi/answers.ts'
 import type { Resource } from '../kit/resource.ts'
 import { WHOLE_DOMAIN } from '../transfers/transfer-resource.ts'
-import { ROLLOVER, ROLLOVER_INPUT } from './rollover-representation.ts'
+import { CONFIRMATION_INPUT, ROLLOVER, ROLLOVER_INPUT } from './rollover-representation.ts'
 import { beginRollover, cancelRollover, confirmRollover, showRollover } from './rollover-handlers.ts'
 
 const guards = [
@@ -30,11 +30,14 @@ export const ROLLOVERS: Resource[] = [
     },
     POST: {
       id: 'beginRollover',
-      summary: 'Replace the keys by a new one',
+      summary: 'Replace the keys by a new one, or by those of before',
       description: `Goes on by itself, and needs the owner only if the DS at the parent zone is set by hand. ${LIKE_DELETION}`,
       takes: json(ROLLOVER_INPUT.schema),
       answers: { 201: shows(ROLLOVER.schema) },
-      errors: { 409: ['The keys of this domain are being replaced already.'] },
+      errors: {
+        400: ['Cannot be combined with return.'],
+        409: ['The keys of this domain are being replaced already.', 'There are no former keys of this domain.'],
+      },
       chain: [body(BODY_FORM), beginRollover],
     },
     DELETE: {
@@ -52,10 +55,19 @@ export const ROLLOVERS: Resource[] = [
     POST: {
       id: 'confirmRollover',
       summary: 'Say that others have done their part',
-      description: `In await-ds: the parent zone has the new DS, and no longer the former; for parent zones that the service cannot ask. In publish: all other signers publish the new key. ${LIKE_DELETION}`,
+      description: `In await-ds: the parent zone has the new DS, and no longer the former. The service asks it at once; the answer is 409 if it has the former DS, or cannot be asked, unless a login token confirms by force. In publish: all other signers publish the new key. ${LIKE_DELETION}`,
+      takes: json(CONFIRMATION_INPUT.schema),
       answers: { 200: shows(ROLLOVER.schema) },
-      errors: { 409: ['The rollover does not wait for a confirmation.'] },
-      chain: [confirmRollover],
+      errors: {
+        403: ['Login token required.'],
+        409: [
+          'The parent zone example still has the former DS: a.nic.example (192.0.2.1) has "6454 13 2 8b2a…". ' +
+            'Without the former key, validating resolvers would reject the domain. A login can confirm by force.',
+          'The rollover does not wait for a confirmation.',
+        ],
+        503: [],
+      },
+      chain: [body(BODY_FORM), confirmRollover],
     },
   },
 ]

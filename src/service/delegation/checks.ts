@@ -1,13 +1,13 @@
 import { Busy } from '../../errors.ts'
 import type { Inquiry } from '../../nameserver/parents/inquiry.ts'
-import { transaction } from '../../store/database.ts'
+import { transaction, type Db } from '../../store/database.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { DomainState, StoredCheck } from '../../store/domains/delegations.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import { secondsBetween, type Timestamp } from '../../time.ts'
-import type { Visit } from '../actor.ts'
+import type { Visit, Writer } from '../actor.ts'
 import { withKeys } from '../domains/keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { judge, STATES, type DelegationState } from './judgement.ts'
@@ -33,8 +33,8 @@ export interface Delegation extends Observation {
 }
 
 /** Returns the last check of a domain. */
-export async function lastCheck(system: System, domain: Domain): Promise<Delegation> {
-  return shown(await store.find(system.db, domain.id))
+export async function lastCheck(db: Db, domainId: number): Promise<Delegation> {
+  return shown(await store.find(db, domainId))
 }
 
 /** Returns a page of the actor's domains, or of those in a state, as the last checks found them: the newest domain first. */
@@ -55,12 +55,22 @@ export async function count({ system, actor }: Visit, state?: DelegationState): 
  * Checks a domain for a caller, unless somebody has done so a moment ago. Checks of an account run one at a time.
  * @throws Busy, NameserverFailure
  */
-export async function checkNow({ system, actor }: Visit, domain: Domain): Promise<Delegation> {
-  return system.bounds.checks.run(`checks of ${actor.accountId}`, system.patience, async () => {
-    const last = await lastCheck(system, domain)
+export async function checkNow(visit: Visit, domain: Domain): Promise<Delegation> {
+  const { system } = visit
+  return inTurn(visit, async () => {
+    const last = await lastCheck(system.db, domain.id)
     const isFresh = last.checked !== null && secondsBetween(last.checked, system.now()) < FRESH_TIME
     return isFresh ? last : check(system, domain)
   })
+}
+
+/** Acts like `checkNow`, but always asks all servers. @throws Busy, NameserverFailure */
+export async function checkAnew(visit: Visit<Writer>, domain: Domain): Promise<Delegation> {
+  return inTurn(visit, () => check(visit.system, domain))
+}
+
+function inTurn({ system, actor }: Visit<Writer>, work: () => Promise<Delegation>): Promise<Delegation> {
+  return system.bounds.checks.run(`checks of ${actor.accountId}`, system.patience, work)
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { ParentAnswer } from '../../nameserver/parents/parents.ts'
 import { lowerCase, parseName } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
 import type { Key } from '../domains/keys.ts'
@@ -44,9 +45,7 @@ export function judge(observation: Observation, domain: Delegatee): Verdict {
     return { state: 'unknown', problems: ['The resolvers do not tell which zone delegates the domain.'] }
   }
   const silent = servers.filter(({ problem }) => problem !== null)
-  const failures = silent.map(({ name, address, problem }) => {
-    return `The server ${name}${address === '' ? '' : ` (${address})`} of the parent zone ${parent} ${problem}.`
-  })
+  const failures = silent.map((server) => failureOf(parent, server))
   if (silent.length === servers.length) {
     const none = `The resolvers tell no server of the parent zone ${parent} that this machine can reach.`
     return { state: 'unknown', problems: servers.length === 0 ? [none] : failures }
@@ -59,6 +58,11 @@ export function judge(observation: Observation, domain: Delegatee): Verdict {
   const { state, problems } = judgeDelegation(parent, delegation, domain)
   const warnings = [...observation.nameservers.flatMap(nameserverProblems), ...omissions(delegation.ns, observation)]
   return { state, problems: [...problems, ...warnings, ...failures] }
+}
+
+/** Says why a server of the parent zone counts for nothing. */
+export function failureOf(parent: string, { name, address, problem }: ParentAnswer): string {
+  return `The server ${name}${address === '' ? '' : ` (${address})`} of the parent zone ${parent} ${problem}.`
 }
 
 /** Judges the delegation on which all servers of the parent zone agree. */

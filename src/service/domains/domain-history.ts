@@ -17,6 +17,8 @@ import { openZone } from '../zone/opening.ts'
 import { isStorable } from '../zone/rrsets.ts'
 import type { Zone } from '../zone/zone.ts'
 
+const ROLLOVER_STAYS = 'A replacement of keys cannot be undone: cancel it, or bring the former keys back.'
+
 export { ACTIONS, SOURCES } from '../../store/zone/history.ts'
 export type { Entry, Step }
 
@@ -54,7 +56,7 @@ function shownTo<E extends Entry>({ permManageTokens, override }: Actor, entry: 
 export async function undo(access: Access, id: string, terms: Terms): Promise<Written> {
   const { source, created, changes: steps } = await entryOf(access, id)
   if (source === 'repair') throw new Conflict('A repair cannot be undone.')
-  if (source === 'rollover') throw new Conflict('A replacement of keys cannot be undone; it can be cancelled.')
+  if (source === 'rollover') throw new Conflict(ROLLOVER_STAYS)
   if (created === access.domain.created) throw new Conflict('The creation of a domain cannot be undone.')
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
   await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })

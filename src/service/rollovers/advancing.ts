@@ -12,8 +12,8 @@ import { DAY, HOUR, secondsBetween } from '../../time.ts'
 import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { check, checkRoutinely, lastCheck } from '../delegation/checks.ts'
 import { dsTtlOf } from '../delegation/observation.ts'
-import { delegationsOf, keyOfDelegation } from '../secrets/signing-keys.ts'
 import { openPublication } from '../zone/publication.ts'
+import { isReplaced } from './parent-ds.ts'
 import { firstPhase, nextPhase, waitsForSigners } from './phases.ts'
 import { beginQueued } from './queue.ts'
 import { remindOwner } from './owner-reminders.ts'
@@ -174,13 +174,13 @@ async function observeParent(system: System, domain: Domain, rollover: Rollover)
   const { dsMargin, parentPause } = system.waits
   if (rollover.confirmed) return { version, seen: 1, ttl: UNKNOWN_DS_TTL + dsMargin, pause: 0, isOver: true }
   // Caches may still have DS that the parent had at the check before.
-  const before = await lastCheck(system, domain)
+  const before = await lastCheck(system.db, domain.id)
   // Only what all servers say ends the phase. Until then, most looks find that nothing is new.
   const { servers } = await (rollover.seen === 0 ? checkRoutinely : check)(system, domain)
   const sets = servers.map(({ problem, ds }) => (problem === null ? ds : undefined))
-  const isReplaced = sets.length > 0 && sets.every((ds) => ds !== undefined && isOf(domain, rollover, ds))
+  const isDone = sets.length > 0 && sets.every((ds) => ds !== undefined && isReplaced(domain.name, rollover, ds))
   const isUnsigned = sets.length > 0 && sets.every((ds) => ds?.length === 0)
-  const seen = isReplaced || isUnsigned ? rollover.seen + 1 : 0
+  const seen = isDone || isUnsigned ? rollover.seen + 1 : 0
   if (seen === 0) await remindOwner(system, domain, rollover)
   const dsTtl = dsTtlOf([...before.servers, ...servers])
   const ttl = dsTtl === null ? 0 : dsTtl + dsMargin
@@ -188,13 +188,4 @@ async function observeParent(system: System, domain: Domain, rollover: Rollover)
   const age = secondsBetween(rollover.since, system.now())
   const pause = seen > 0 ? parentPause : Math.min(Math.max(age, parentPause), HOUR)
   return { version, seen, ttl, pause, isOver: seen > 1 }
-}
-
-/** Reports whether a DS set has a new key and none of the former. */
-function isOf({ name }: Domain, { incoming, outgoing }: Rollover, ds: string[]): boolean {
-  const wanted = new Set(incoming.flatMap((dnskey) => delegationsOf(name, dnskey)))
-  const former = new Set(outgoing.flatMap((dnskey) => delegationsOf(name, dnskey)).map(keyOfDelegation))
-  // A new key can have the key tag of a former one.
-  const others = ds.filter((content) => !wanted.has(content))
-  return others.length < ds.length && !others.some((content) => former.has(keyOfDelegation(content)))
 }

@@ -1,7 +1,7 @@
 import { reasonOf } from '../../errors.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { System } from '../../system.ts'
-import { accessOfOperator, begin, type KeyAlgorithm, type Wish } from './rollovers.ts'
+import { accessOfOperator, begin, DEFAULT_ALGORITHM, type KeyAlgorithm, type Wish } from './rollovers.ts'
 
 // Rollovers of all domains wait in a queue, so that not too many are under way at a time.
 
@@ -13,8 +13,12 @@ const RETRY_PAUSE = 300
  * @param atMost no other begins while so many are under way
  * @returns the number of queued rollovers
  */
-export async function enqueueAll(system: System, wish: Wish, atMost: number): Promise<number> {
-  return store.enqueueAll(system.db, { ...wish, atMost }, system.now())
+export async function enqueueAll(
+  system: System,
+  { algorithm = DEFAULT_ALGORITHM, emergency }: Omit<Wish, 'isReturn'>,
+  atMost: number,
+): Promise<number> {
+  return store.enqueueAll(system.db, { algorithm, emergency, atMost }, system.now())
 }
 
 /** Forgets all rollovers that have not begun, and returns their number; for the operator. */

@@ -1,7 +1,8 @@
-import { Conflict, NotFound, orNotFound, reasonOf } from '../../errors.ts'
+import { Conflict, Invalid, NotFound, orNotFound, reasonOf } from '../../errors.ts'
+import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
-import { ofDomain as keysOf, setStates } from '../../store/domains/keys.ts'
+import { former, ofDomain as keysOf, setStates } from '../../store/domains/keys.ts'
 import * as notifications from '../../store/domains/notifications.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
@@ -11,6 +12,7 @@ import type { System } from '../../system.ts'
 import { after, type Timestamp } from '../../time.ts'
 import { operatorFor, type Access, type Writer } from '../actor.ts'
 import { authoriseWhole, findNamed } from '../domains/domains.ts'
+import { lastCheck } from '../delegation/checks.ts'
 import { repair } from '../repair/reconcile.ts'
 import { ALGORITHMS, newKey, type KeyAlgorithm } from '../secrets/new-key.ts'
 import { delegationsOf, storeKeys } from '../secrets/signing-keys.ts'
@@ -18,10 +20,14 @@ import { policiesOn } from '../tokens/policies.ts'
 import { record, SERVICE, type Author } from '../zone/journal.ts'
 import { openZone } from '../zone/opening.ts'
 import { nextVersion, type Publication } from '../zone/publication.ts'
+import { isReplaced } from './parent-ds.ts'
 import { PHASES, firstPhase, visibilityIn, waitsForSigners, type Sides } from './phases.ts'
 
 export { ALGORITHMS as KEY_ALGORITHMS, PHASES }
 export type { KeyAlgorithm }
+
+/** The algorithm of new keys, unless somebody wants another. */
+export const DEFAULT_ALGORITHM: KeyAlgorithm = 'ecdsa256'
 
 /** The replacement of the keys of a domain, as its owner sees it. */
 export interface ShownRollover extends Pick<Rollover, 'phase' | 'since' | 'emergency'> {
@@ -73,22 +79,27 @@ export async function accessOfOperator(system: System, name: string): Promise<Ac
 
 /** What somebody wants of a rollover. */
 export interface Wish {
-  algorithm: KeyAlgorithm
+  /** Of the new key; default: DEFAULT_ALGORITHM. */
+  algorithm?: KeyAlgorithm | undefined
   /** True not to wait for caches. */
   emergency: boolean
+  /** True if the former keys shall come back instead of a new one. */
+  isReturn?: boolean
 }
 
 /**
- * Begins to replace all keys of a domain by a new one (contract §15.10).
+ * Begins to replace all keys of a domain by a new one, or by its former ones (contract §15.10).
  * @param options.isQueued true if it comes from the queue
- * @throws NotFound, Unauthenticated, Denied, Unavailable; Conflict if the domain is paused, or its keys are being replaced
+ * @throws NotFound, Unauthenticated, Denied, Unavailable; Invalid if former keys shall have an algorithm; Conflict if the
+ *   domain is paused, if its keys are being replaced, or if there are no former ones
  */
 export async function begin(
   access: Access<Writer>,
-  { algorithm, emergency }: Wish,
+  { algorithm, emergency, isReturn = false }: Wish,
   { isQueued } = { isQueued: false },
 ): Promise<ShownRollover> {
   const { domain } = access
+  if (isReturn && algorithm !== undefined) throw Invalid.field('algorithm', 'Cannot be combined with return.')
   const begun = await change(access, async ({ system, trx }, former) => {
     if (former !== undefined && former.phase !== 'queued') {
       throw new Conflict('The keys of this domain are being replaced already.')
@@ -96,12 +107,36 @@ export async function begin(
     if (isQueued && former === undefined) throw new Conflict('The rollover is no longer queued.')
     const old = await keysOf(trx, domain.id)
     if (old.length === 0) throw new Conflict('The keys of this domain are not stored yet. Try again in a few minutes.')
-    const key = newKey(algorithm)
-    const sides = { incoming: [key.dnskey], outgoing: old.map(({ dnskey }) => dnskey) }
-    await storeKeys(system, trx, domain, [{ ...key, active: true, published: false }], { only: false })
-    return { ...sides, phase: firstPhase(sides), emergency, action: 'begin' }
+    const incoming = isReturn ? await formerKeys(trx, domain) : [await storeNewKey(system, trx, domain, algorithm)]
+    const sides = { incoming, outgoing: old.map(({ dnskey }) => dnskey) }
+    return { ...sides, phase: firstPhase(sides), emergency, action: isReturn ? 'return' : 'begin' }
   })
   return begun!
+}
+
+/** Stores a new key, and returns its public half. */
+async function storeNewKey(
+  system: System,
+  trx: Db,
+  domain: Domain,
+  algorithm: KeyAlgorithm = DEFAULT_ALGORITHM,
+): Promise<string> {
+  const key = newKey(algorithm)
+  await storeKeys(system, trx, domain, [{ ...key, active: true, published: false }], { only: false, announced: false })
+  return key.dnskey
+}
+
+/**
+ * Returns the public halves of the former keys that retired last; but of those whose DS the last check found at the
+ * parent, if there are any: with them, validating resolvers accept the domain at once.
+ * @throws Conflict if no former keys are kept
+ */
+async function formerKeys(trx: Db, { id, name }: Domain): Promise<string[]> {
+  const generations = await former(trx, id)
+  if (generations.length === 0) throw new Conflict('There are no former keys of this domain.')
+  const { servers } = await lastCheck(trx, id)
+  const isAtParent = (incoming: string[]) => servers.some(({ ds }) => isReplaced(name, { incoming, outgoing: [] }, ds))
+  return generations.find(isAtParent) ?? generations[0]!
 }
 
 /**
@@ -125,24 +160,6 @@ function phaseBack(phase: Exclude<Phase, 'unpublish'>, sides: Sides): Phase | un
   if (phase === 'queued') return undefined
   // Resolvers may have the new keys, whose algorithm must sign as long as they do.
   return phase === 'publish' && firstPhase(sides) === 'sign' ? 'unpublish' : undefined
-}
-
-/**
- * Notes that the owner vouches that the parent has the new DS, and not the former; or that other signers publish the new
- * key.
- * @throws as `begin`; NotFound if no keys are being replaced, Conflict if the rollover waits for neither
- */
-export async function confirm(access: Access<Writer>): Promise<ShownRollover> {
-  await using zone = await openZone(access, [], { use: 'keys' })
-  const { domain, publication, policies } = zone
-  const { system, trx } = publication
-  await authoriseWhole(trx, domain, policies)
-  const rollover = orNotFound(await store.ofDomain(trx, domain.id))
-  if (!(await store.confirm(trx, domain.id))) throw new Conflict('The rollover does not wait for a confirmation.')
-  const entry = { action: 'confirm', phase: rollover.phase } as const
-  await recordAction(publication, domain, zone.author, entry, { version: domain.version, since: system.now() })
-  await publication.commit()
-  return shown(domain, { ...rollover, confirmed: true, seen: 0 })
 }
 
 /** A rollover, and its next phase; undefined: it ends. */
@@ -197,7 +214,7 @@ export async function carryOut(
 }
 
 /** Adds an entry to the history of a domain. */
-async function recordAction(
+export async function recordAction(
   { system, trx }: Publication,
   { id, published }: LockedDomain,
   author: Author,

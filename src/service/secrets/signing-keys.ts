@@ -13,13 +13,13 @@ import { decrypt, encrypt } from './encryption.ts'
 
 type Named = Pick<Domain, 'id' | 'name'>
 
-/** Stores keys of a domain, encrypted. @param options.only true to delete its other keys */
+/** Stores keys of a domain, encrypted. @param options as those of `put` */
 export async function storeKeys(
   system: System,
   db: Db,
   { id, name }: Named,
   keys: SigningKey[],
-  options: { only: boolean },
+  options: { only: boolean; announced?: boolean },
 ): Promise<void> {
   const stored = unique(keys).map(({ privateKey, ...state }) => {
     return { ...state, secret: encrypt(system, Buffer.from(privateKey), { table: 'keys', owner: name }) }

@@ -39,6 +39,7 @@ const REQUIREMENTS = {
   domainCreation: [mfaPassed, permission('permCreateDomain')],
   domainDeletion,
   keys: domainDeletion,
+  keysByForce: [...domainDeletion, loginToken],
   tokens: [mfaPassed, permission('permManageTokens')],
   account: [mfaPassed, permission('permManageTokens'), withoutPolicies],
   factorReads: [loginToken, permission('permManageTokens'), withoutPolicies],

@@ -27,20 +27,23 @@ export async function retired(db: Db, domainId: number): Promise<string[]> {
 }
 
 /**
- * Stores keys of a domain; new ones are announced, the others stay so, or not.
- * @param options.only true to delete its other keys
+ * Stores keys of a domain.
+ * @param options.only true to delete its other keys, but for retired ones
+ * @param options.announced whether new ones are announced; the others stay so, or not
  */
 export async function put(
   db: Db,
   domainId: number,
   keys: Omit<StoredKey, 'announced'>[],
-  { only }: { only: boolean },
+  { only, announced = true }: { only: boolean; announced?: boolean },
 ): Promise<void> {
   await query(
     db,
-    `with gone as (delete from keys where domain_id = :domainId and :only and dnskey <> all (:dnskeys))
-     insert into keys (domain_id, dnskey, active, published, secret)
-       select :domainId, * from unnest(
+    `with gone as (
+       delete from keys where domain_id = :domainId and :only and dnskey <> all (:dnskeys) and retired is null
+     )
+     insert into keys (domain_id, announced, dnskey, active, published, secret)
+       select :domainId, :announced, * from unnest(
          cast(:dnskeys as text[]), cast(:active as boolean[]), cast(:published as boolean[]), cast(:secrets as bytea[])
        )
      on conflict (domain_id, dnskey) do update
@@ -48,6 +51,7 @@ export async function put(
     {
       domainId,
       only,
+      announced,
       dnskeys: keys.map(({ dnskey }) => dnskey),
       active: keys.map(({ active }) => active),
       published: keys.map(({ published }) => published),
@@ -58,7 +62,7 @@ export async function put(
 
 /**
  * Sets the states of keys of a domain, by their public halves. A key that does not sign is not published or announced
- * because of that.
+ * because of that. One that is no longer announced can come back when it has retired.
  * @param now if they retire
  */
 export async function setStates(
@@ -68,48 +72,29 @@ export async function setStates(
   state: Pick<StoredKey, 'published' | 'announced'>,
   now: Timestamp | null = null,
 ): Promise<void> {
-  const sql = `update keys set retired = :now,
+  const sql = `update keys set retired = :now, former = former or announced and not :announced,
       published = :published and (active or published), announced = :announced and (active or announced)
     where domain_id = :domainId and dnskey = any (:dnskeys)`
   await query(trx, sql, { domainId, dnskeys, ...state, now })
 }
 
-/** A key that the nameserver shall not have any more. */
-export interface RetiredKey {
-  domainId: number
-  dnskey: string
-  /** The name of its domain; null: the domain is deleted. */
-  name: string | null
-  retired: Timestamp
-  /** The last check at the parent, in JSON; null: there was none since the key retired. */
-  observation: string | null
+/** Returns the public halves of the keys that were replaced, those that retired together in one array, the last first. */
+export async function former(db: Db, domainId: number): Promise<string[][]> {
+  const sql = `select array_agg(dnskey order by dnskey) as dnskeys from keys
+    where domain_id = :domainId and retired is not null and former group by retired order by retired desc`
+  return (await query<{ dnskeys: string[] }>(db, sql, { domainId })).map(({ dnskeys }) => dnskeys)
 }
 
-/**
- * Returns keys that retired before this time, with what was seen at the parent since, in a fixed order.
- * @param last the key after which they begin
- */
-export async function retiredBefore(
-  db: Db,
-  time: Timestamp,
-  last: Pick<RetiredKey, 'domainId' | 'dnskey'>,
-  limit: number,
-): Promise<RetiredKey[]> {
-  return query(
+/** Erases at most `limit` keys that retired before this time, and returns their number. */
+export async function eraseRetired(db: Db, time: Timestamp, limit: number): Promise<number> {
+  const erased = await query(
     db,
-    `select keys.domain_id as "domainId", dnskey, name, retired,
-       case when checked > retired and state <> 'unknown' then observation end as observation
-     from keys left join domains on id = keys.domain_id left join delegations on delegations.domain_id = keys.domain_id
-     where retired < :time and (keys.domain_id, dnskey) > (:domainId, :dnskey)
-     order by keys.domain_id, dnskey limit :limit`,
-    { time, ...last, limit },
+    `delete from keys where (domain_id, dnskey) in (
+       select domain_id, dnskey from keys where retired < :time limit :limit for update skip locked
+     ) returning domain_id`,
+    { time, limit },
   )
-}
-
-/** Erases a key, unless it has come back. */
-export async function erase(db: Db, { domainId, dnskey }: Pick<RetiredKey, 'domainId' | 'dnskey'>): Promise<void> {
-  const sql = 'delete from keys where domain_id = :domainId and dnskey = :dnskey and retired is not null'
-  await query(db, sql, { domainId, dnskey })
+  return erased.length
 }
 
 /** Returns the names of the domains whose keys were never stored. */

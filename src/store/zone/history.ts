@@ -32,7 +32,7 @@ export interface Author {
 type Contents = Pick<RRsetState, 'ttl' | 'records'>
 
 /** What can happen to the replacement of a domain's keys (contract §15.10); the service itself advances it. */
-export const ACTIONS = ['begin', 'advance', 'confirm', 'cancel'] as const
+export const ACTIONS = ['begin', 'return', 'advance', 'confirm', 'force', 'cancel'] as const
 
 /** What happened to the replacement of a domain's keys. */
 export interface RolloverAction {

@@ -69,7 +69,7 @@ test('a rollover leaves an entry for its begin, each phase and its end', async (
   t.is(before[0]!.rollover, null)
 })
 
-test('who cancels or confirms a rollover is in the history', async (t) => {
+test('who cancels or forces a rollover is in the history', async (t) => {
   const { api } = account()
   const name = await newDomain(api)
   succeeded(await api.post(pathOf(name), {}), 201)
@@ -78,7 +78,8 @@ test('who cancels or confirms a rollover is in the history', async (t) => {
   await published(service(), name)
   await goOn(api, name, 'await-ds')
   succeeded(await api.delete(pathOf(name)), 200)
-  succeeded(await api.post(`${pathOf(name)}confirm/`), 200)
+  const login = await addToken(service(), account().id, { mfa: false, permDeleteDomain: true })
+  succeeded(await login.api.post(`${pathOf(name)}confirm/`, { force: true }), 200)
   t.is((await api.delete('/domains/absent.example/rollover/')).status, 404)
   await eventuallyIs(async () => (await actionsOf(api, name)).length, 7)
   t.deepEqual(await actionsOf(api, name), [
@@ -87,7 +88,7 @@ test('who cancels or confirms a rollover is in the history', async (t) => {
     ['begin', 'publish', 'owner'],
     ['advance', 'await-ds', 'service'],
     ['cancel', 'await-ds', 'owner'],
-    ['confirm', 'await-ds', 'owner'],
+    ['force', 'await-ds', 'owner'],
     ['advance', 'await-ds-ttl', 'service'],
   ])
 })
@@ -122,7 +123,7 @@ test('an entry of a rollover cannot be undone, and no filter finds it', async (t
   for (const query of ['', '?dry_run=true']) {
     const { status, json } = await undo(api, name, entry!, query)
     t.is(status, 409)
-    t.deepEqual(json, { detail: 'A replacement of keys cannot be undone; it can be cancelled.' })
+    t.deepEqual(json, { detail: 'A replacement of keys cannot be undone: cancel it, or bring the former keys back.' })
   }
   for (const query of ['?subname=', '?type=NS', '?subname=&type=DNSKEY']) {
     t.false(
