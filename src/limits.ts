@@ -41,6 +41,8 @@ export const DURATION_TEXT_LENGTH = 100
 
 /** The scopes of throttling (contract §14). */
 export const SCOPES = [
+  'public',
+  'login',
   'account_management_active',
   'account_management_passive',
   'dyndns',
@@ -63,6 +65,8 @@ export interface Rate {
 
 /** The default rates of each scope; all of them must allow a request. */
 export const RATES: Record<Scope, readonly Rate[]> = {
+  public: [{ requests: 50, seconds: SECOND }],
+  login: [{ requests: 20, seconds: SECOND }],
   account_management_active: [{ requests: 3, seconds: MINUTE }],
   account_management_passive: [
     { requests: 500, seconds: MINUTE },
@@ -85,10 +89,7 @@ export const RATES: Record<Scope, readonly Rate[]> = {
     { requests: 3_000, seconds: DAY },
   ],
   user: [{ requests: 20_000, seconds: DAY }],
-  login_failure: [
-    { requests: 10, seconds: MINUTE },
-    { requests: 100, seconds: HOUR },
-  ],
+  login_failure: [{ requests: 10, seconds: MINUTE }],
   login_failure_per_account: [{ requests: 100, seconds: HOUR }],
   totp_failure: [{ requests: 10, seconds: HOUR }],
   mail: [
@@ -96,6 +97,12 @@ export const RATES: Record<Scope, readonly Rate[]> = {
     { requests: 10, seconds: DAY },
   ],
 }
+
+/** How many times its rates an account's API tokens have together (contract §14): each has them once. */
+export const SHARED_RATES = 4
+
+/** Seconds above which a window no longer counts requests that ended in 4xx (contract §14). */
+export const LASTING_WINDOW = 2 * MINUTE
 
 /** Entries of a page, and octets of its JSON, about (contract §4). */
 export const PAGE_SIZE = 500

@@ -8,7 +8,7 @@ import { reasonOf, StartError } from '../errors.ts'
 import { directClient, rememberPeer } from './kit/caller.ts'
 import { commonHeaders } from './middleware/headers.ts'
 import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, STOP_TIME } from '../limits.ts'
-import { identityOf } from '../service/throttling/throttling.ts'
+import { networkOf } from '../service/throttling/callers.ts'
 import type { System } from '../system.ts'
 
 /** Milliseconds that an idle connection stays open: longer than at load balancers, so that they close it first. */
@@ -84,7 +84,7 @@ function boundConnections(server: Server, { config }: System, connections: Map<s
   server.on('connection', (socket) => {
     const address = directClient(config, socket)
     if (address === undefined) return
-    const client = identityOf(address)
+    const client = networkOf(address)
     const others = connections.get(client) ?? 0
     if (others >= CONNECTIONS_PER_CLIENT) {
       socket.destroy()

@@ -73,7 +73,7 @@ function login(forms: Forms): Resource {
       errors: {
         403: [...WRONG_PASSWORD[403], `Limit exceeded: an account can have at most ${TOKENS_MAX} login tokens.`],
       },
-      chain: [passive, form, accounts.login],
+      chain: [throttle('login'), form, accounts.login],
     },
   }
 }

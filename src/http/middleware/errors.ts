@@ -20,6 +20,7 @@ import { Refusal } from '../kit/refusal.ts'
 
 /** The status of each error of the service (contract §2.2); the error's message is the `detail`. */
 const STATUS: [kind: new (...args: never[]) => Error, status: number][] = [
+  [Invalid, 400],
   [Unauthenticated, 401],
   [Denied, 403],
   [NotFound, 404],
@@ -41,7 +42,8 @@ export async function errors(ctx: AppContext, next: Koa.Next): Promise<void> {
   }
 }
 
-function statusOf(error: unknown): number {
+/** Returns the status of the response to an error. */
+export function statusOf(error: unknown): number {
   if (error instanceof Refusal) return error.status
   return STATUS.find(([kind]) => error instanceof kind)?.[1] ?? 500
 }

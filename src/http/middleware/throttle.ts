@@ -1,10 +1,11 @@
-import { Denied, Throttled, Unauthenticated } from '../../errors.ts'
+import { Throttled } from '../../errors.ts'
 import type { Scope } from '../../limits.ts'
 import { admit } from '../../service/throttling/throttling.ts'
 import { callerOf } from '../kit/caller.ts'
 import { withEffect, type Middleware, type State } from '../kit/context.ts'
 import type { Effect } from '../kit/effect.ts'
 import { isDryRun } from '../kit/terms.ts'
+import { statusOf } from './errors.ts'
 
 const EFFECT: Effect = { errors: { 429: [] }, tells: ['RateLimit-Policy', 'RateLimit'] }
 
@@ -12,8 +13,9 @@ const EFFECT: Effect = { errors: { 429: [] }, tells: ['RateLimit-Policy', 'RateL
 const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']
 
 /**
- * Requires that the rates of a scope, and those of `user`, allow another request; sets the `RateLimit` headers
- * (contract §14). A request counts for the authenticated account, otherwise for the client's address.
+ * Requires that the rates of a scope, and of tokens those of `user`, allow another request; sets the `RateLimit` headers
+ * (contract §14). A request counts for the authenticated token and its account, otherwise for the client's address. The
+ * client's mistakes are taken back from the lasting windows.
  * @param scope one for all methods, or one for reads and one for writes; and one for dry runs, if it has them
  */
 export function throttle(scope: Scope | { reads: Scope; writes: Scope; dryRuns?: Scope }): Middleware {
@@ -30,11 +32,20 @@ export function throttle(scope: Scope | { reads: Scope; writes: Scope; dryRuns?:
       ctx.set('RateLimit', `"${scope}";r=${remaining};t=${seconds}`)
       if (verdict.retryAfter !== undefined) throw new Throttled(verdict.retryAfter, verdict.exceeded)
     }
+    let status: number | undefined
     try {
       await next()
+      status = ctx.status
     } catch (error) {
-      if (error instanceof Denied || error instanceof Unauthenticated) await verdict?.giveBack()
+      status = statusOf(error)
       throw error
+    } finally {
+      if (isMistake(status)) await verdict?.takeBack()
     }
   })
+}
+
+/** Reports whether the client has made a mistake; with 429, it has perhaps made none. */
+function isMistake(status = 500): boolean {
+  return status >= 400 && status < 500 && status !== 429
 }

@@ -5,7 +5,7 @@ import type { Account } from '../../store/accounts/accounts.ts'
 import { transaction } from '../../store/database.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import { identityOf } from '../throttling/throttling.ts'
+import { networkOf } from '../throttling/callers.ts'
 import { record } from '../events.ts'
 import { notify } from '../mails/notices.ts'
 import { canonicalEmail } from './accounts.ts'
@@ -85,7 +85,7 @@ export async function resetPassword(
     code,
     async (trx, { id, email }, { revokeTokens = asked.revokeTokens }) => {
       await accounts.changeCredentials(trx, id, { passwordHash }, system.now())
-      await accounts.addKnownNetwork(trx, id, identityOf(address))
+      await accounts.addKnownNetwork(trx, id, networkOf(address))
       await notify(system, trx, { id, email }, 'password')
       return { account: id, deleted: await tokens.removeOwned(trx, id, revokeTokens ? 'all' : 'logins') }
     },

@@ -6,14 +6,15 @@ import type { System } from '../../system.ts'
 import { record } from '../events.ts'
 import { checkCaptcha, type CaptchaAnswer } from './captchas.ts'
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts'
-import { comparePassword, identityOf } from '../throttling/throttling.ts'
+import { networkOf } from '../throttling/callers.ts'
+import { comparePassword } from '../throttling/guessing.ts'
 
 export interface Credentials {
   email: string
   password: string
   /** The client's IP address. */
   address: string
-  /** The captcha; needed if too many passwords for the account were wrong (contract §14). */
+  /** The captcha; needed if too many passwords were wrong (contract §14). */
   captcha?: CaptchaAnswer
 }
 
@@ -28,18 +29,16 @@ export async function withPassword<T>(
   work: (trx: Db, account: Account) => Promise<T>,
 ): Promise<T> {
   const known = await accounts.withEmail(system.db, email)
-  const network = identityOf(address)
+  const network = networkOf(address)
   const compare = async () => {
     const matches = await verifyPassword(known?.passwordHash ?? null, password)
     return matches && known?.state === 'active'
   }
-  const isTrusted = async () => {
-    if (captcha !== undefined) await checkCaptcha(system, captcha)
-    return captcha !== undefined || known?.knownNetworks.includes(network) === true
-  }
+  const solve = captcha === undefined ? undefined : () => checkCaptcha(system, captcha)
+  const isKnownNetwork = known?.knownNetworks.includes(network) === true
   let isRight = false
   try {
-    isRight = await comparePassword(system, { address, email }, compare, isTrusted)
+    isRight = await comparePassword(system, { address, email, isKnownNetwork, solve, compare })
   } finally {
     if (!isRight) record(system, 'login_failed', { account: known?.id ?? null, by: 'password' })
   }

@@ -5,7 +5,7 @@ import type { Verifiable } from '../../store/accounts/totp-factors.ts'
 import type { System } from '../../system.ts'
 import { decrypt } from '../secrets/encryption.ts'
 import { record } from '../events.ts'
-import { limitFailures } from '../throttling/throttling.ts'
+import { limitFailures } from '../throttling/guessing.ts'
 import { matchingStep } from './totp-codes.ts'
 
 /**

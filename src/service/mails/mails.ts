@@ -2,7 +2,7 @@ import { onceCommitted, type Db } from '../../store/database.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import * as store from '../../store/accounts/mails.ts'
 import type { System } from '../../system.ts'
-import { isWithinRates } from '../throttling/throttling.ts'
+import { isWithinRates } from '../throttling/rates.ts'
 
 /** Subject and plain text of a mail. */
 export interface MailText {

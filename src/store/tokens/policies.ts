@@ -37,19 +37,6 @@ export async function matching(db: Db, tokenId: string, domainId: number): Promi
   )
 }
 
-/** Reports whether policies of a token allow writes in a domain: those for it, or without one for all of it, others. */
-export async function allowAny(db: Db, tokenId: string, domainId: number): Promise<boolean> {
-  const { allowed } = await one<{ allowed: boolean }>(
-    db,
-    `select exists (select from policies where token_id = :tokenId and domain_id = :domainId and perm_write)
-       or exists (select from policies where token_id = :tokenId and domain_id is null and perm_write)
-         and not exists (select from policies where token_id = :tokenId and domain_id = :domainId
-           and subname is null and type is null) as allowed`,
-    { tokenId, domainId },
-  )
-  return allowed
-}
-
 export async function insert(trx: Db, tokenId: string, policy: Policy, now: Timestamp): Promise<StoredPolicy> {
   return one(
     trx,

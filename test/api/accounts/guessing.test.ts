@@ -128,6 +128,25 @@ test('with captchas on, a solved one is accepted instead; below the rate it is n
   })
 })
 
+test('somebody behind the same address keeps the owner out for a minute, and not at all if he solves captchas', async (t) => {
+  const THROTTLE_RATES = 'login_failure=3/min; account_management_active=1000/min'
+  await withService({ ...SETTINGS, THROTTLE_RATES, CAPTCHA: 'on' }, async (own) => {
+    const { email } = await person(own)
+    const from = '203.0.113.20'
+    const guess = async (captcha?: unknown) => (await attempt({ email, password: 'wrong', from, captcha }, own)).status
+    for (const status of [403, 403, 403, 429]) t.is(await guess(), status)
+    t.is((await attempt({ email, from }, own)).status, 429)
+    for (const path of ENDPOINTS) {
+      t.true((await attempt({ email, from, path, captcha: await solved(own) }, own)).status < 300)
+    }
+    // Whoever guesses with captchas has the rate once more.
+    const unsolved = { email, from, captcha: { id: 'x', solution: 'x' } }
+    t.deepEqual(said(await attempt(unsolved, own)), [400, '{"captcha":["CAPTCHA does not exist."]}'])
+    for (const status of [403, 403, 403, 429]) t.is(await guess(await solved(own)), status)
+    t.is((await attempt({ email, from: '203.0.113.21' }, own)).status, 200)
+  })
+})
+
 test('with captchas off, a captcha is ignored', async (t) => {
   const { email } = await person(service())
   await attack(email)
