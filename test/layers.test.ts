@@ -22,7 +22,7 @@ const ARROWS: Record<string, readonly string[]> = {
   store: ['flow', 'errors.ts', 'limits.ts', 'installation', 'time.ts'],
   nameserver: ['flow', 'errors.ts', 'limits.ts', 'time.ts'],
   'private-servers': ['errors.ts', 'installation'],
-  flow: ['errors.ts', 'limits.ts', 'system.ts'],
+  flow: ['errors.ts', 'limits.ts', 'log.ts'],
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
   metrics: ['limits.ts'],
   settings: ['limits.ts', 'time.ts'],

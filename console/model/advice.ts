@@ -3,7 +3,7 @@ import { TYPES } from '../../src/dns/types.ts'
 import { byPlace, type Edits, type RRsets } from './draft.ts'
 import { valuesOf } from './fields.ts'
 import { titleOf } from './rows.ts'
-import { keyOf, type Place, type RRset } from './rrset.ts'
+import { rrsetKey, type Place, type RRset } from './rrset.ts'
 import { applied } from './state.ts'
 import { targetsOf, ZoneTree } from './zone-tree.ts'
 
@@ -106,7 +106,7 @@ export function lossesBy(edits: Edits, rrsets: RRsets, domain: string): string[]
     }
     const from = ADDRESSES.includes(type) && pointing.get(name)
     const node = tree.at(name)
-    const isLeft = ADDRESSES.some((each) => node?.[each] ?? left.has(keyOf({ subname, type: each })))
+    const isLeft = ADDRESSES.some((each) => node?.[each] ?? left.has(rrsetKey({ subname, type: each })))
     return from && !isLeft
       ? [`This removes the last address of ${name.slice(0, -1)}, to which ${titleOf(from)} points.`]
       : []

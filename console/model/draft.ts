@@ -1,5 +1,5 @@
 import { inOrder } from './order.ts'
-import { keyOf, type Place, type RRset, type State } from './rrset.ts'
+import { rrsetKey, type Place, type RRset, type State } from './rrset.ts'
 
 /** A staged edit of one RRset: how it was when it was edited, and how it shall be. Null: there is none. */
 export interface Edit extends Place {
@@ -15,7 +15,7 @@ export type RRsets = ReadonlyMap<string, RRset>
 
 /** RRsets by place. */
 export function byPlace(rrsets: RRset[]): RRsets {
-  return new Map(rrsets.map((rrset) => [keyOf(rrset), rrset]))
+  return new Map(rrsets.map((rrset) => [rrsetKey(rrset), rrset]))
 }
 
 /** Whether two states are the same; the order of records does not count (contract §8.1). */
@@ -33,8 +33,8 @@ function sameRecords(ones: string[], others: string[]): boolean {
 export function staged(edits: Edits, changes: Edit[]): Edits {
   const next = new Map(edits)
   for (const edit of changes) {
-    if (isSame(edit.base, edit.after)) next.delete(keyOf(edit))
-    else next.set(keyOf(edit), edit)
+    if (isSame(edit.base, edit.after)) next.delete(rrsetKey(edit))
+    else next.set(rrsetKey(edit), edit)
   }
   return next
 }

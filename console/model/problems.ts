@@ -1,5 +1,5 @@
 import { titleOf } from './rows.ts'
-import { keyOf, type Place } from './rrset.ts'
+import { rrsetKey, type Place } from './rrset.ts'
 
 /** All texts in the body of a refusal (contract §2.1), with the name of their field if it has one. */
 export function textsIn(body: unknown): string[] {
@@ -25,6 +25,6 @@ export function withItems(problems: string[], items: string[]): string[] {
 /** The problems of each item of a bulk write, by its place (contract §8.7); undefined if the refusal is another one. */
 export function problemsByPlace(items: Place[], body: unknown): ReadonlyMap<string, string[]> | undefined {
   if (!Array.isArray(body)) return undefined
-  const problems = items.map((item, i) => [keyOf(item), textsIn(body[i])] as const)
+  const problems = items.map((item, i) => [rrsetKey(item), textsIn(body[i])] as const)
   return new Map(problems.filter(([, texts]) => texts.length > 0))
 }

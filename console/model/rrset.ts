@@ -19,7 +19,7 @@ export interface Change extends Place {
 }
 
 /** Identifies an RRset in its domain. */
-export function keyOf({ subname, type }: Place): string {
+export function rrsetKey({ subname, type }: Place): string {
   return `${subname} ${type}`
 }
 

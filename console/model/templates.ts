@@ -2,7 +2,7 @@ import type { Edit } from './draft.ts'
 import { checked, questionIn, recordOf, valuesOf } from './fields.ts'
 import { ownerOf } from './owner.ts'
 import { editOf, titleOf, type Row } from './rows.ts'
-import { keyOf } from './rrset.ts'
+import { rrsetKey } from './rrset.ts'
 import { quoted } from './text.ts'
 
 /**
@@ -116,8 +116,8 @@ export function editsFor(
   const omitted: string[] = []
   for (const [subname, type, record] of lines) {
     const place = { subname, type }
-    const row = rows.get(keyOf(place))
-    const present = edits.get(keyOf(place))?.after ?? (row?.edit?.after === null ? undefined : row?.state)
+    const row = rows.get(rrsetKey(place))
+    const present = edits.get(rrsetKey(place))?.after ?? (row?.edit?.after === null ? undefined : row?.state)
     if (record === '' || present?.records.includes(record) === true) continue
     const kind = /^"v=\w+/.exec(record)?.[0]
     const obstacle =
@@ -128,7 +128,7 @@ export function editsFor(
     if (obstacle !== undefined) omitted.push(`${titleOf(obstacle)} stays as it is: ${type} ${record} is left out.`)
     else {
       const base = row === undefined ? null : editOf(row, null).base
-      edits.set(keyOf(place), {
+      edits.set(rrsetKey(place), {
         ...place,
         base,
         after: { ttl: present?.ttl ?? ttl, records: [...(present?.records ?? []), record] },

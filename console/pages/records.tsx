@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { mayChange } from '../api/me.ts'
-import { counted, keyOf } from '../model/rrset.ts'
+import { counted, rrsetKey } from '../model/rrset.ts'
 import { editOf } from '../model/rows.ts'
 import { usualTtl } from '../model/ttl.ts'
 import { location } from '../router.ts'
@@ -159,11 +159,11 @@ export function RecordsPage({ name }: { name: string }) {
           minimumTtl={zone.minimumTtl}
           rows={records.byKey}
           onStage={(place, state, next) => {
-            const row = records.byKey.get(keyOf(place))
+            const row = records.byKey.get(rrsetKey(place))
             records.stage([row === undefined ? { ...place, base: null, after: state } : editOf(row, state)])
             setAdding(next === 'another' ? adding + 1 : 0)
             if (next === 'another') return
-            records.focusRow(keyOf(place))
+            records.focusRow(rrsetKey(place))
             if (next === 'review') review()
           }}
           onEdit={(key) => {
@@ -264,7 +264,7 @@ export function RecordsPage({ name }: { name: string }) {
           onStage={(staged) => {
             setChoosing(false)
             records.stage(staged)
-            records.focusRow(keyOf(staged[0]!))
+            records.focusRow(rrsetKey(staged[0]!))
           }}
           onClose={() => {
             setChoosing(false)

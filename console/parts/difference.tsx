@@ -1,4 +1,4 @@
-import { counted, keyOf, shownName, verbFor, type Change, type State } from '../model/rrset.ts'
+import { counted, rrsetKey, shownName, verbFor, type Change, type State } from '../model/rrset.ts'
 import { List } from './list.tsx'
 
 /** Changes as people read them: what goes, and what comes, record by record. A word says it, not the colour alone. */
@@ -9,7 +9,7 @@ export function Difference({ changes }: { changes: Change[] }) {
       {changes.length > 0 && (
         <List isDifference heads={['Name', 'Type', 'Change']}>
           {changes.map((change) => (
-            <tr key={keyOf(change)}>
+            <tr key={rrsetKey(change)}>
               <th scope="row" class="mono">
                 {shownName(change.subname)}
               </th>

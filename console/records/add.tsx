@@ -3,7 +3,7 @@ import { nameOf } from '../../src/dns/names.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { FIELDS } from '../model/fields.ts'
 import { ownerOf } from '../model/owner.ts'
-import { keyOf, type Place, type State } from '../model/rrset.ts'
+import { rrsetKey, type Place, type State } from '../model/rrset.ts'
 import { titleOf, type Row } from '../model/rows.ts'
 import { Field } from '../parts/form.tsx'
 import { Asking } from './asking.tsx'
@@ -35,7 +35,7 @@ export function Add({ domain, ttl, minimumTtl, rows, onStage, onEdit, onCancel }
   const typeId = useId()
   const owner = ownerOf(name, domain)
   const place = 'subname' in owner ? { subname: owner.subname, type } : undefined
-  const row = place && rows.get(keyOf(place))
+  const row = place && rows.get(rrsetKey(place))
   // A row that will be deleted is replaced.
   const present = row?.edit?.after === null ? undefined : row?.state
   const isFull = present !== undefined && TYPES.get(type)!.single === true

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { adviceOn, type Advice } from '../model/advice.ts'
 import { titleOf, type Row } from '../model/rows.ts'
-import { counted, keyOf } from '../model/rrset.ts'
+import { counted, rrsetKey } from '../model/rrset.ts'
 
 /** How many hints are listed. */
 const MOST_HINTS = 100
@@ -32,11 +32,11 @@ export function Hints({ domain, rows, onGo }: HintsProps) {
       <summary>{counted(found.length, 'hint')}</summary>
       <ul>
         {found.slice(0, MOST_HINTS).map((advice) => (
-          <li key={`${keyOf(advice)} ${advice.text}`}>
+          <li key={`${rrsetKey(advice)} ${advice.text}`}>
             <button
               class="plain mono"
               onClick={() => {
-                onGo(keyOf(advice))
+                onGo(rrsetKey(advice))
               }}
             >
               {titleOf(advice)}

@@ -7,7 +7,7 @@ import { curlCommand } from '../model/curl.ts'
 import { bulkBody, type Edits, type Item, type RRsets } from '../model/draft.ts'
 import { forbids, mayWrite } from '../model/may-write.ts'
 import { problemsByPlace } from '../model/problems.ts'
-import { counted, keyOf, type Change } from '../model/rrset.ts'
+import { counted, rrsetKey, type Change } from '../model/rrset.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Review } from '../parts/review.tsx'
 
@@ -85,5 +85,5 @@ export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onAppl
 /** The problems of the edits that the token may not make, by place. */
 function forbiddenAmong(domain: string, items: Item[]): ReadonlyMap<string, string[]> {
   const forbidden = items.filter((item) => !mayWrite(me.value!.policies, { domain, ...item }).may)
-  return new Map(forbidden.map((item) => [keyOf(item), [forbids(item)]]))
+  return new Map(forbidden.map((item) => [rrsetKey(item), [forbids(item)]]))
 }

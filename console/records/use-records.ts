@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { isSame, merge, staged, type Edit, type Edits } from '../model/draft.ts'
 import { filterOf } from '../model/filter.ts'
-import { keyOf, type State } from '../model/rrset.ts'
+import { rrsetKey, type State } from '../model/rrset.ts'
 import { editOf, rowsOf, type Row } from '../model/rows.ts'
 import { location } from '../router.ts'
 import { useStaged } from './staging.ts'
@@ -65,9 +65,9 @@ export function useRecords(domain: string) {
   const stage = (changes: Edit[]) => {
     setDiscarded(NO_EDITS)
     const refused = new Map(problems)
-    for (const edit of changes) refused.delete(keyOf(edit))
+    for (const edit of changes) refused.delete(rrsetKey(edit))
     setProblems(refused)
-    setKept(new Set([...kept, ...changes.map(keyOf)]))
+    setKept(new Set([...kept, ...changes.map(rrsetKey)]))
     setEdits(staged(edits, changes))
   }
   const setOpened = (key: string, isOpen: boolean) => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { System } from '../system.ts'
+import type { Log } from '../log.ts'
 import type { Bell } from './bell.ts'
 
 /** Milliseconds after which failed background work is retried, and a start that waits for Postgres. */
@@ -16,7 +16,7 @@ export interface BackgroundTask {
  * @param bell ends a pause; if it rings while `work` runs, the next one. The code that aborts `signal` also rings it
  */
 export async function runPeriodically(
-  system: System,
+  log: Log,
   name: string,
   work: () => Promise<unknown>,
   pause: number,
@@ -28,7 +28,7 @@ export async function runPeriodically(
     const next = await work().then(
       () => pause,
       (error: unknown) => {
-        system.log.error(`${name} failed`, { reason: (error as Error).message })
+        log.error(`${name} failed`, { reason: (error as Error).message })
         return RECOVERY_PAUSE
       },
     )
@@ -42,14 +42,14 @@ export async function runPeriodically(
  * @param pause milliseconds
  */
 export function keepRunning(
-  system: System,
+  log: Log,
   name: string,
   work: (stopping: AbortSignal) => Promise<unknown>,
   pause: number,
 ): BackgroundTask {
   const stopping = new AbortController()
   const { signal } = stopping
-  const loop = runPeriodically(system, name, () => work(signal), pause, signal)
+  const loop = runPeriodically(log, name, () => work(signal), pause, signal)
   return {
     async stop() {
       stopping.abort()

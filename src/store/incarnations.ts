@@ -21,7 +21,7 @@ export const DOUBTFUL_UNTIL = `coalesce((select doubtful_until from incarnations
   clock_timestamp() + ${DOUBT_TIME} * interval '1 millisecond')`
 
 /** Returns SQL for a serial above `known` and above those of requests with lost marks; null if none can arrive. */
-export function lostSerial(known: string): string {
+export function lostSerialSql(known: string): string {
   const clock = 'cast(extract(epoch from clock_timestamp()) as bigint)'
   return `case when ${DOUBTFUL_UNTIL} > clock_timestamp() then greatest(${known} + 1, ${clock} + ${CLOCK_SKEW}) end`
 }

@@ -45,7 +45,7 @@ const LAST: Record<Direction, Timestamp> = {
  * Returns a page of a list, by keyset: its cost does not depend on its position, and entries created or deleted
  * elsewhere do not move it. Without cursor it is the first page.
  */
-export async function page<Row>(pool: Pool, list: List, cursor?: Cursor): Promise<Page<Row>> {
+export async function pageOf<Row>(pool: Pool, list: List, cursor?: Cursor): Promise<Page<Row>> {
   const towards = cursor?.towards ?? 'older'
   const [rows, hasBehind] = await together(pool, (db) =>
     Promise.all([ahead<Row & Ahead>(db, list, cursor), cursor !== undefined && isAnyBehind(db, list, cursor)]),

@@ -2,7 +2,7 @@ import test from 'ava'
 import { adviceOn, lossesBy } from '../../console/model/advice.ts'
 import { byPlace } from '../../console/model/draft.ts'
 import { titleOf } from '../../console/model/rows.ts'
-import { keyOf, type RRset } from '../../console/model/rrset.ts'
+import { rrsetKey, type RRset } from '../../console/model/rrset.ts'
 
 const DOMAIN = 'shop.test'
 
@@ -12,9 +12,9 @@ function zone(...lines: string[]): RRset[] {
   for (const line of lines) {
     const [, name, type, record] = /^(\S+) (\S+) (.*)$/.exec(line)!
     const place = { subname: name === '@' ? '' : name!, type: type! }
-    const rrset = rrsets.get(keyOf(place)) ?? { ...place, ttl: 3600, records: [] }
+    const rrset = rrsets.get(rrsetKey(place)) ?? { ...place, ttl: 3600, records: [] }
     rrset.records.push(record!)
-    rrsets.set(keyOf(place), rrset)
+    rrsets.set(rrsetKey(place), rrset)
   }
   return [...rrsets.values()]
 }
@@ -82,7 +82,7 @@ for (const [what, lines, removed, ...texts] of removals) {
     const rrsets = zone(...lines)
     const edits = rrsets
       .filter((rrset) => removed.includes(titleOf(rrset)))
-      .map((rrset) => [keyOf(rrset), { ...rrset, base: rrset, after: null }] as const)
+      .map((rrset) => [rrsetKey(rrset), { ...rrset, base: rrset, after: null }] as const)
     t.is(edits.length, removed.length)
     t.deepEqual(lossesBy(new Map(edits), byPlace(rrsets), DOMAIN), texts)
   })
@@ -91,7 +91,7 @@ for (const [what, lines, removed, ...texts] of removals) {
 test('the review says nothing of what is changed or new', (t) => {
   const rrsets = zone('@ MX 10 mail.example.')
   const edits = zone('@ MX 10 other.example.', 'a MX 10 mail.example.').map(
-    (rrset) => [keyOf(rrset), { ...rrset, base: rrset.subname === '' ? rrsets[0]! : null, after: rrset }] as const,
+    (rrset) => [rrsetKey(rrset), { ...rrset, base: rrset.subname === '' ? rrsets[0]! : null, after: rrset }] as const,
   )
   t.deepEqual(lossesBy(new Map(edits), byPlace(rrsets), DOMAIN), [])
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { bulkBody, byPlace, merge, staged, type Edit, type Edits, type RRsets } from '../../console/model/draft.ts'
 import { problemsByPlace } from '../../console/model/problems.ts'
-import { keyOf, type RRset, type State } from '../../console/model/rrset.ts'
+import { rrsetKey, type RRset, type State } from '../../console/model/rrset.ts'
 import { applied } from '../../console/model/state.ts'
 import { rowsOf, wordFor } from '../../console/model/rows.ts'
 
@@ -50,7 +50,7 @@ test('edits are put upon what others have changed', (t) => {
       editsOf(edit(base, after), other),
       new Map([...www(theirs), ...rrsetsOf({ subname: 'other', type: 'A', ...ONE })]),
     )
-    t.deepEqual(both.edits.get(keyOf(other)), other)
+    t.deepEqual(both.edits.get(rrsetKey(other)), other)
     t.deepEqual([...both.collisions], [...collisions])
   }
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { rowsOf, titleOf } from '../../console/model/rows.ts'
 import { byPlace, type Edits } from '../../console/model/draft.ts'
-import { keyOf, type RRset } from '../../console/model/rrset.ts'
+import { rrsetKey, type RRset } from '../../console/model/rrset.ts'
 import { answerTo, editsFor, TEMPLATES } from '../../console/model/templates.ts'
 
 const DOMAIN = 'shop.test'
@@ -67,9 +67,9 @@ test('what was typed is judged, and a name without final dot is asked about', (t
 })
 
 test('staged edits are kept, and what is staged to be deleted is replaced', (t) => {
-  const deleted = new Map([[keyOf(MX), { subname: '', type: 'MX', base: MX, after: null }]])
+  const deleted = new Map([[rrsetKey(MX), { subname: '', type: 'MX', base: MX, after: null }]])
   t.deepEqual(filled('Mail', [], [MX], deleted), MAIL)
-  const added = new Map([[keyOf(MX), { subname: '', type: 'MX', base: null, after: { ttl: 7, records: ['1 a.example.'] } }]]) // prettier-ignore
+  const added = new Map([[rrsetKey(MX), { subname: '', type: 'MX', base: null, after: { ttl: 7, records: ['1 a.example.'] } }]]) // prettier-ignore
   t.deepEqual(filled('Mail', [], [], added).slice(0, 2), ['@ MX 7 1 a.example.', '@ MX 7 10 mail.shop.test.'])
   const rows = new Map(rowsOf(byPlace([MX]), NO_EDITS).map((row) => [row.key, row]))
   const { edits } = editsFor([['', 'MX', '10 mail.shop.test.']], rows, 300)

@@ -151,11 +151,11 @@ test('what was observed of an earlier rollover says nothing about the present on
   const path = `/domains/${name}/rollover/`
   const [{ id }] = await query<{ id: number }>(db, 'select id from domains where name = :name', { name }) as [{ id: number }] // prettier-ignore
   succeeded(await api.post(path, {}), 201)
-  const former = (await store.ofDomain(db, id))!
+  const former = (await store.rolloverOf(db, id))!
   succeeded(await api.delete(path), 204)
   succeeded(await api.post(path, {}), 201)
   await store.note(db, former, { version: 1, seen: 7, ttl: 0 }, 0)
-  t.not((await store.ofDomain(db, id))!.seen, 7)
+  t.not((await store.rolloverOf(db, id))!.seen, 7)
   succeeded(await api.delete(path), 204)
 })
 

@@ -47,30 +47,30 @@ const RRSET = fc
     records: choice.contents.map((spellings) => spellings[choice.spelling] ?? spellings[0]!),
   }))
 
-function keyOf({ subname, type }: PublishedRRset): string {
+function rrsetKey({ subname, type }: PublishedRRset): string {
   return `${type} ${subname}`
 }
 
-const ZONE = fc.uniqueArray(RRSET, { selector: keyOf, maxLength: 12 })
+const ZONE = fc.uniqueArray(RRSET, { selector: rrsetKey, maxLength: 12 })
 
 /** A zone for comparison: TTL and records by subname and type, whatever their order and spelling. */
 function meaning(zone: PublishedRRset[]): Map<string, string> {
   return new Map(
     zone
-      .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+      .toSorted((a, b) => (rrsetKey(a) < rrsetKey(b) ? -1 : 1))
       .map((rrset) => {
         const keys = rrset.records.map((text) => parseRdata(rrset.type, text).key).sort()
-        return [keyOf(rrset), JSON.stringify([rrset.ttl, keys])]
+        return [rrsetKey(rrset), JSON.stringify([rrset.ttl, keys])]
       }),
   )
 }
 
 /** Applies changes as a nameserver does: an RRset replaces the one of its subname and type; without records it deletes it. */
 function apply(changes: PublishedRRset[], zone: PublishedRRset[]): PublishedRRset[] {
-  const result = new Map(zone.map((rrset) => [keyOf(rrset), rrset]))
+  const result = new Map(zone.map((rrset) => [rrsetKey(rrset), rrset]))
   for (const change of changes) {
-    result.delete(keyOf(change))
-    if (change.records.length > 0) result.set(keyOf(change), change)
+    result.delete(rrsetKey(change))
+    if (change.records.length > 0) result.set(rrsetKey(change), change)
   }
   return [...result.values()]
 }
@@ -111,7 +111,7 @@ test('zones that differ only in order and spelling have no differences', async (
 test('only RRsets that differ are sent, each once', async (t) => {
   await fc.assert(
     fc.asyncProperty(ZONE, ZONE, async (desired, live) => {
-      const changed = (await differences(desired, live)).map(keyOf)
+      const changed = (await differences(desired, live)).map(rrsetKey)
       const wanted = meaning(desired)
       const had = meaning(live)
       const differing = [...new Set([...wanted.keys(), ...had.keys()])].filter(

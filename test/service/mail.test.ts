@@ -225,7 +225,7 @@ test('what rings the bell while a loop is at work ends its next pause', async (t
     if (++runs === 2) stopping.abort()
     bell.ring()
   }
-  await runPeriodically(system, 'work', work, ENDLESS, stopping.signal, bell)
+  await runPeriodically(system.log, 'work', work, ENDLESS, stopping.signal, bell)
   t.is(runs, 2)
 })
 

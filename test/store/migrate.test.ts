@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { projectFolder } from '../../src/installation/project.ts'
 import { openDatabase, query, type Db } from '../../src/store/database.ts'
-import { ofDomain, put } from '../../src/store/domains/transfers.ts'
+import { storedTransfers, put } from '../../src/store/domains/transfers.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDatabase } from '../support/servers/postgres/databases.ts'
@@ -243,16 +243,16 @@ test('a TSIG key keeps its name; the next one gets a random one', async (t) => {
       `insert into transfers (domain_id, addresses, notify, secret) values (1, '{}', '{}', '\\x00'), (2, '{}', '{}', null)`,
     )
     await migrate(url)
-    const [old, none] = [(await ofDomain(db, 1))!, (await ofDomain(db, 2))!]
+    const [old, none] = [(await storedTransfers(db, 1))!, (await storedTransfers(db, 2))!]
     t.is(old.keyName, 'domain-1')
     t.regex(none.keyName, /^key-[0-9a-f-]{36}$/)
     await put(db, 1, { ...old, addresses: ['192.0.2.1'] })
-    t.is((await ofDomain(db, 1))!.keyName, 'domain-1')
+    t.is((await storedTransfers(db, 1))!.keyName, 'domain-1')
     await put(db, 1, { ...old, secret: null })
-    const { keyName } = (await ofDomain(db, 1))!
+    const { keyName } = (await storedTransfers(db, 1))!
     t.regex(keyName, /^key-[0-9a-f-]{36}$/)
     await put(db, 1, old)
-    t.is((await ofDomain(db, 1))!.keyName, keyName)
+    t.is((await storedTransfers(db, 1))!.keyName, keyName)
   })
 })
 

@@ -9,7 +9,7 @@ export interface Effect {
   /** The request headers that it reads; a key of `described-headers.ts`. */
   reads?: readonly string[]
   /** The headers that it adds to responses of success. */
-  tells?: readonly string[]
+  responseHeaders?: readonly string[]
   /** True if responses to submitted forms are HTML pages. */
   pages?: true
 }

@@ -6,7 +6,7 @@ import type { Effect } from '../kit/effect.ts'
 
 const EFFECT: Effect = {
   reads: ['Prefer'],
-  tells: ['Zoneplane-Version', 'Preference-Applied', 'Zoneplane-Publication'],
+  responseHeaders: ['Zoneplane-Version', 'Preference-Applied', 'Zoneplane-Publication'],
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Effect } from '../kit/effect.ts'
 import { isDryRun } from '../kit/terms.ts'
 import { statusOf } from './errors.ts'
 
-const EFFECT: Effect = { errors: { 429: [] }, tells: ['RateLimit-Policy', 'RateLimit'] }
+const EFFECT: Effect = { errors: { 429: [] }, responseHeaders: ['RateLimit-Policy', 'RateLimit'] }
 
 /** Scopes that count the requests to each domain separately. */
 const PER_DOMAIN: Scope[] = ['dns_api_per_domain_expensive', 'dyndns']

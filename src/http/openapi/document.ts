@@ -110,11 +110,11 @@ const SECURITY: Record<NonNullable<Effect['security']> | 'none', Record<string, 
 
 function describeAnswer(components: Components, status: number, answer: Answer, effects: Effect[]): Json {
   const { text, content, headers = [] } = answer
-  const tells = effects.flatMap((effect) => effect.tells ?? [])
+  const added = effects.flatMap((effect) => effect.responseHeaders ?? [])
   const own = status < 300 ? ['Allow', 'Cache-Control'] : ['AllowIfRouted', ...(REFUSALS[status]?.headers ?? [])]
   return {
     description: text ?? PHRASES[status]!,
-    headers: components.headersOf([...own, ...tells, ...headers]),
+    headers: components.headersOf([...own, ...added, ...headers]),
     ...(content !== undefined && { content: components.content(content) }),
   }
 }

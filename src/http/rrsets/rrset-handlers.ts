@@ -66,7 +66,7 @@ export const refuseAutomaticType = guard(
 )
 
 export async function showRRset(ctx: Context): Promise<void> {
-  answerRRset(ctx, await rrsets.get(ctx.state, keyOf(ctx)))
+  answerRRset(ctx, await rrsets.get(ctx.state, rrsetInPath(ctx)))
 }
 
 function answerRRset(ctx: Context, rrset: rrsets.RRset): void {
@@ -80,7 +80,7 @@ export async function changeRRset(ctx: Context): Promise<void> {
   const asked = terms(ctx)
   const input = () => readRRset(ctx.state.body())
   const write = { method, input, terms: asked }
-  const { changes, rrsets: after, version } = await rrsets.change(ctx.state, keyOf(ctx), write)
+  const { changes, rrsets: after, version } = await rrsets.change(ctx.state, rrsetInPath(ctx), write)
   ctx.state.version = version
   const [rrset] = after
   if (asked.dryRun) await answerChanges(ctx, changes)
@@ -90,13 +90,13 @@ export async function changeRRset(ctx: Context): Promise<void> {
 
 export async function deleteRRset(ctx: Context): Promise<void> {
   const asked = terms(ctx)
-  const { changes, version } = await rrsets.remove(ctx.state, keyOf(ctx), asked)
+  const { changes, version } = await rrsets.remove(ctx.state, rrsetInPath(ctx), asked)
   ctx.state.version = version
   if (asked.dryRun) await answerChanges(ctx, changes)
   else answerEmpty(ctx, 204)
 }
 
 /** Returns the RRset in the path; the spellings of the apex (contract §8.2) become the empty subname. */
-function keyOf(ctx: Context): RRsetKey {
+function rrsetInPath(ctx: Context): RRsetKey {
   return { subname: ctx.params['subname']!.replace(/(\.\.\.|@)$/, ''), type: ctx.params['type']! }
 }

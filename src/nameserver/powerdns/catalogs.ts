@@ -1,5 +1,5 @@
 import { answerTime } from '../../limits.ts'
-import { getZone, ifPresent, zonePath as path, type Api, type ZoneAnswer } from './api.ts'
+import { getZone, ifPresent, zonePath, type Api, type ZoneAnswer } from './api.ts'
 import type { Catalog, Catalogs, TransferKey } from '../nameserver.ts'
 import { idOf } from './transfers.ts'
 
@@ -58,15 +58,15 @@ export class PowerDnsCatalogs implements Catalogs {
     const gone = removed.map((id) => ({ ...asJson(pointer(catalog, id, '')), records: [] }))
     const rrsets = [...gone, ...[...pointers(catalog, added), ...base(catalog, serial)].map(asJson)]
     const body = JSON.stringify({ rrsets })
-    await this.#api.call('PATCH', path(`${catalog}.`), answerTime(rrsets.length), body)
+    await this.#api.call('PATCH', zonePath(`${catalog}.`), answerTime(rrsets.length), body)
   }
 
   async configure(catalog: string): Promise<void> {
-    await this.#api.call('PUT', path(`${catalog}.`), answerTime(0), JSON.stringify(this.#settings))
+    await this.#api.call('PUT', zonePath(`${catalog}.`), answerTime(0), JSON.stringify(this.#settings))
   }
 
   async remove(catalog: string): Promise<void> {
-    await this.#api.call('DELETE', path(`${catalog}.`), answerTime(0))
+    await this.#api.call('DELETE', zonePath(`${catalog}.`), answerTime(0))
   }
 }
 

@@ -3,7 +3,7 @@ import { answerTime } from '../../limits.ts'
 import { DNS_ANSWER_TIME, clientAt } from './own-dns.ts'
 import { currentTime, type Timestamp } from '../../time.ts'
 import type { DnsClient } from '../wire/client.ts'
-import { Api, ifPresent, zonePath as path, type ApiOptions } from './api.ts'
+import { Api, ifPresent, zonePath, type ApiOptions } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
 import { exportKeys, importKey, listKeys, setKeys, signingKeys, stateOf } from './cryptokeys.ts'
 import {
@@ -106,7 +106,7 @@ export class PowerDns implements Nameserver {
       if (contents.ownCds) await setOwnCds(this.#api, zone, true, lease)
       // PowerDNS cannot rectify a zone without SOA. It makes a key if the zone has none.
       const settings = JSON.stringify({ ...this.#settings.of(denial, transfers), api_rectify: false })
-      await this.#api.call('PUT', path(zone), answerTime(0), settings, lease)
+      await this.#api.call('PUT', zonePath(zone), answerTime(0), settings, lease)
       // The last request rectifies the zone, so it has all long RRsets.
       const batches = batchesOf(rrsets.filter((rrset) => !isLong(rrset)))
       const last = [...batches.pop()!, ...rrsets.filter(isLong), this.#settings.soa(zone, version)]
@@ -115,7 +115,7 @@ export class PowerDns implements Nameserver {
       // Each of these may rectify the whole zone, which takes long with an SQL backend.
       const changes = await changesOf(zone, denial, last, true, this.#spelling)
       const size = rrsets.length + Math.ceil(changes.length / OCTETS_AS_RRSET)
-      await this.#api.call('PUT', path(zone), answerTime(size), JSON.stringify({ api_rectify: true }), lease)
+      await this.#api.call('PUT', zonePath(zone), answerTime(size), JSON.stringify({ api_rectify: true }), lease)
       await this.#patch(zone, changes, size, lease)
     }
     await orHalfDone(building(), 'refused', 'absent', 'unreachable')
@@ -155,12 +155,12 @@ export class PowerDns implements Nameserver {
 
   /** @param size the number of changed RRsets */
   async #patch(zone: string, changes: string, size: number, lease: Lease): Promise<void> {
-    await this.#api.call('PATCH', path(zone), answerTime(size), changes, lease)
+    await this.#api.call('PATCH', zonePath(zone), answerTime(size), changes, lease)
   }
 
   async setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void> {
     this.#requireProbe()
-    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify({ api_rectify: rectify }), lease)
+    await this.#api.call('PUT', zonePath(zone), answerTime(0), JSON.stringify({ api_rectify: rectify }), lease)
   }
 
   async configure(zone: string, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void> {
@@ -175,7 +175,7 @@ export class PowerDns implements Nameserver {
   async #set(zone: string, settings: object, transfers: Transfers | undefined, lease: Lease): Promise<void> {
     this.#requireProbe()
     if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
-    await this.#api.call('PUT', path(zone), answerTime(0), JSON.stringify(settings), lease)
+    await this.#api.call('PUT', zonePath(zone), answerTime(0), JSON.stringify(settings), lease)
     if (transfers !== undefined) await allow(this.#api, zone, transfers.addresses, lease)
   }
 

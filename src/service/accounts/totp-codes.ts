@@ -9,7 +9,7 @@ const TOTP_DRIFT = 1
 
 /** Computes the code of a secret in a time step (RFC 6238 with SHA-1). */
 export function codeAt(secret: Uint8Array, step: number): string {
-  return HOTP.generate({ secret: keyOf(secret), algorithm: 'SHA1', digits: TOTP_DIGITS, counter: step })
+  return HOTP.generate({ secret: hmacKey(secret), algorithm: 'SHA1', digits: TOTP_DIGITS, counter: step })
 }
 
 /** Returns the time step that contains a point in time. */
@@ -36,9 +36,9 @@ function isEqual(one: string, other: string): boolean {
 
 /** Encodes a secret in base32 (RFC 4648 §6), without padding. */
 export function base32(secret: Uint8Array): string {
-  return keyOf(secret).base32
+  return hmacKey(secret).base32
 }
 
-function keyOf(secret: Uint8Array): Secret {
+function hmacKey(secret: Uint8Array): Secret {
   return new Secret({ buffer: Uint8Array.from(secret).buffer })
 }

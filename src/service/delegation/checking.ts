@@ -42,7 +42,7 @@ export function delegationTask(system: System): BackgroundTask {
   const work = async (signal: AbortSignal) => {
     if (isOn && system.nameserver.problem === undefined) planning = await checkDue(system, planning, signal)
   }
-  const task = keepRunning(system, 'checking delegations', work, BATCH_PAUSE)
+  const task = keepRunning(system.log, 'checking delegations', work, BATCH_PAUSE)
   return {
     async stop() {
       // A check can take a minute.

@@ -26,7 +26,7 @@ export function notificationTask(system: System): BackgroundTask {
   const work = async (signal: AbortSignal) => {
     if (asksParents(system) && system.nameserver.problem === undefined) await notifyDue(system, signal)
   }
-  return keepRunning(system, 'notifications of parents', work, LOOK_PAUSE)
+  return keepRunning(system.log, 'notifications of parents', work, LOOK_PAUSE)
 }
 
 /** Tells some of the parents that are to be told now, unless another process does so. */

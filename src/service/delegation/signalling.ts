@@ -9,8 +9,8 @@ import type { SignallingZone, WaitingDomain } from '../../store/zone/signals.ts'
 import { exclusively } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
 import { signallingZones } from '../names/signalling-zones.ts'
-import { announcementsOf, asksForRemoval } from '../zone/announcement.ts'
-import { changeOf, keyOf } from '../zone/changes.ts'
+import { announcementsOf, asksForRemoval } from '../zone/cds.ts'
+import { changeOf, rrsetKey } from '../zone/changes.ts'
 import { differences, type Difference } from '../zone/differences.ts'
 import { lockZone } from '../zone/opening.ts'
 import { openPublication } from '../zone/publication.ts'
@@ -38,7 +38,7 @@ export function signallingTask(system: System): BackgroundTask {
   const work = async () => {
     if (asksParents(system) && system.nameserver.problem === undefined) await signal(system)
   }
-  return keepRunning(system, 'signalling zones', work, SIGNAL_PAUSE)
+  return keepRunning(system.log, 'signalling zones', work, SIGNAL_PAUSE)
 }
 
 /** Makes the signalling zones what they should be, unless another process does so; in steps, if that is much. */
@@ -98,8 +98,8 @@ async function write(system: System, plans: Plan[], waiting: WaitingDomain[]): P
     const subnames = [...new Set(found.map(({ subname }) => subname))]
     const locked = await lockZone(publication, zone.name, subnames)
     if (locked === undefined) continue
-    const current = new Map(locked.current.map((rrset) => [keyOf(rrset), rrset]))
-    await locked.apply(found.map((each) => changeOf({ ...each, before: current.get(keyOf(each)) })))
+    const current = new Map(locked.current.map((rrset) => [rrsetKey(rrset), rrset]))
+    await locked.apply(found.map((each) => changeOf({ ...each, before: current.get(rrsetKey(each)) })))
     for (const { subname, after } of found) if (after !== undefined) news.add(subname.slice(PREFIX.length))
   }
   const told = waiting.filter(({ name }) => news.has(name)).map(({ id }) => id)

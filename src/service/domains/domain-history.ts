@@ -11,7 +11,7 @@ import { EMPTY, type Cursor, type Page } from '../pagination.ts'
 import type { Access, Actor, Writer } from '../actor.ts'
 import { isUuid } from '../ids.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
-import { accepted, changeOf, keyOf, permitted, type Change, type Written } from '../zone/changes.ts'
+import { accepted, changeOf, rrsetKey, permitted, type Change, type Written } from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
 import { openZone } from '../zone/opening.ts'
 import { isStorable } from '../zone/rrsets.ts'
@@ -75,13 +75,13 @@ function changed({ current }: Zone, steps: Step[]): RRsetKey[] {
 
 /** Returns the other RRsets that would conflict with those that come back: one of them would be a CNAME. */
 function excluded({ current }: Zone, steps: Step[]): RRsetKey[] {
-  const own = new Set(steps.map(keyOf))
+  const own = new Set(steps.map(rrsetKey))
   const coming = new Map<string, string[]>()
   for (const { subname, type, before } of steps) {
     if (before !== undefined) coming.set(subname, [...(coming.get(subname) ?? []), type])
   }
   return current
-    .filter((rrset) => !own.has(keyOf(rrset)))
+    .filter((rrset) => !own.has(rrsetKey(rrset)))
     .filter(({ subname, type }) =>
       (coming.get(subname) ?? []).some((other) => conflictProblem(other, [{ source: 'database', type }]) !== undefined),
     )
@@ -119,11 +119,11 @@ async function timeOf(trx: Db, domain: LockedDomain, when: When, now: Timestamp)
 
 /** Returns the changes with an effect that lead to the states before these steps. */
 function changesFrom(current: RRset[], steps: Omit<Step, 'after'>[]): Change[] {
-  const rrsets = new Map(current.map((rrset) => [keyOf(rrset), rrset]))
+  const rrsets = new Map(current.map((rrset) => [rrsetKey(rrset), rrset]))
   return steps
     .map(({ subname, type, before: state }) => {
       const after = state && { subname, type, ttl: state.ttl, records: state.records }
-      return changeOf({ subname, type, before: rrsets.get(keyOf({ subname, type })), after })
+      return changeOf({ subname, type, before: rrsets.get(rrsetKey({ subname, type })), after })
     })
     .filter(({ isEffective }) => isEffective)
 }

@@ -1,6 +1,6 @@
 import type { KeyState } from '../../nameserver/nameserver.ts'
 import type { Domain } from '../../store/domains/domains.ts'
-import { ofDomain as storedKeys } from '../../store/domains/keys.ts'
+import { keysOf } from '../../store/domains/keys.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { algorithmOf, delegationsOf, isPublic, isSecureEntryPoint } from '../secrets/signing-keys.ts'
@@ -21,7 +21,7 @@ export type DomainWithKeys = Domain & { keys: Key[] }
 /** Adds all published keys: those that sign, then those that the user added (contract §8.9). */
 export async function withKeys(system: System, domain: Domain): Promise<DomainWithKeys> {
   const [stored, [added]] = await Promise.all([
-    storedKeys(system.db, domain.id),
+    keysOf(system.db, domain.id),
     rrsets.list(system.db, domain.id, { subname: '', type: 'DNSKEY' }),
   ])
   const contents = [...(added?.records ?? [])].sort()

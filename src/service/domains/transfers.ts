@@ -9,7 +9,7 @@ import type { Access } from '../actor.ts'
 import { record } from '../events.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { encrypt } from '../secrets/encryption.ts'
-import { keyOf, openTransfers } from '../secrets/transfer-keys.ts'
+import { tsigKey, openTransfers } from '../secrets/transfer-keys.ts'
 import { openZone } from '../zone/opening.ts'
 import { authoriseWhole } from './domains.ts'
 
@@ -55,7 +55,7 @@ export function mayAsk(config: Config, address: string): boolean {
 /** @throws Denied unless the actor may write the whole domain */
 export async function get({ system, actor, domain }: Access): Promise<TransferSettings> {
   await authoriseWhole(system.db, domain, await policiesOn(system.db, actor, domain.id))
-  return settingsOf(await store.ofDomain(system.db, domain.id))
+  return settingsOf(await store.storedTransfers(system.db, domain.id))
 }
 
 /**
@@ -72,7 +72,7 @@ export async function set(
   const { system, trx } = zone.publication
   const { accountId, tokenId } = access.actor
   await authoriseWhole(trx, zone.domain, zone.policies)
-  const before = await store.ofDomain(trx, id)
+  const before = await store.storedTransfers(trx, id)
   if (isDeepStrictEqual(settingsOf(before), wanted)) return { settings: wanted, key: undefined }
   const had = before?.secret ?? null
   const made = wanted.tsig && had === null ? randomBytes(32) : undefined
@@ -91,7 +91,7 @@ export async function set(
   record(system, 'transfers_changed', { account: accountId, domain: name, by: tokenId })
   // A key that no longer belongs to any zone is harmless if it stays.
   if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyName).catch(() => undefined)
-  return { settings: wanted, key: made && keyOf(keyName, made) }
+  return { settings: wanted, key: made && tsigKey(keyName, made) }
 }
 
 function settingsOf(stored: StoredTransfers | undefined): TransferSettings {

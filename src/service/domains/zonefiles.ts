@@ -6,7 +6,15 @@ import type { Domain } from '../../store/domains/domains.ts'
 import * as store from '../../store/zone/rrsets.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
-import { changeOf, keyOf, permitted, type Change, type Outcome, type ZoneState, type Written } from '../zone/changes.ts'
+import {
+  changeOf,
+  rrsetKey,
+  permitted,
+  type Change,
+  type Outcome,
+  type ZoneState,
+  type Written,
+} from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
 import { occlusions, type Occlusion } from '../zone/occlusion.ts'
 import { openZone } from '../zone/opening.ts'
@@ -85,15 +93,15 @@ export async function replace(access: Access, text: string, terms: Terms): Promi
 function* replacements(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<Change[]> {
   const left = new Map<string, RRset>()
   for (const rrset of zone.current) {
-    left.set(keyOf(rrset), rrset)
+    left.set(rrsetKey(rrset), rrset)
     yield
   }
   const changes: Change[] = []
   const problems: string[] = []
   const add = (rrset: RRsetKey, after: RRsetState | undefined, texts: readonly string[] = []) => {
     const { subname, type } = rrset
-    const before = left.get(keyOf(rrset))
-    left.delete(keyOf(rrset))
+    const before = left.get(rrsetKey(rrset))
+    left.delete(rrsetKey(rrset))
     const outcome = permitted(zone, changeOf({ subname, type, before, after }))
     const found = [...textsOf(outcome), ...(before === undefined ? lengthProblems(subname) : []), ...texts]
     if (!('problems' in outcome)) changes.push(outcome)
@@ -101,7 +109,7 @@ function* replacements(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<Change[
   }
   for (const { subname, type, ttl = 0, records, problems: texts } of zonefile) {
     // A TTL may be out of bounds that have changed, or that do not hold for dynDNS. It stays if the file repeats it.
-    const isKept = left.get(keyOf({ subname, type }))?.ttl === ttl
+    const isKept = left.get(rrsetKey({ subname, type }))?.ttl === ttl
     add({ subname, type }, { subname, type, ttl: isKept ? ttl : clamped(ttl, zone.domain), records }, texts)
     yield
   }

@@ -86,7 +86,7 @@ export function mailTask(system: System, pause = MAIL_PAUSE): BackgroundTask {
   const abort = new AbortController()
   const send = () => sendDue(system, stopping.signal, abort.signal)
   const loops = Array.from({ length: MAIL_SENDERS }, () =>
-    runPeriodically(system, 'sending mail', send, pause, stopping.signal, system.mailBell),
+    runPeriodically(system.log, 'sending mail', send, pause, stopping.signal, system.mailBell),
   )
   system.log.info('mails go to', { destination: system.mailer.destination })
   return {

@@ -39,8 +39,8 @@ export function failoverTasks(system: System): BackgroundTask[] {
   }
   // In parallel: a comparison may hang on a connection to the former server until that connection is broken.
   return [
-    keepRunning(system, 'the search for the present life of Postgres', follow, FAILOVER_PAUSE),
-    keepRunning(system, 'the audit after a crash of Postgres', compare, COMPARISON_PAUSE),
+    keepRunning(system.log, 'the search for the present life of Postgres', follow, FAILOVER_PAUSE),
+    keepRunning(system.log, 'the audit after a crash of Postgres', compare, COMPARISON_PAUSE),
   ]
 }
 

@@ -49,7 +49,7 @@ export function watch({ db, pools: others, nameserver }: System, metrics: Metric
  * @param version of the program
  */
 export function measuringTask(system: System, metrics: Metrics, version: string): BackgroundTask {
-  return keepRunning(system, 'measuring', () => measure(system, metrics, version), MEASURING_PAUSE)
+  return keepRunning(system.log, 'measuring', () => measure(system, metrics, version), MEASURING_PAUSE)
 }
 
 /** Does one such reading. Only the count of delegations costs more for more domains, about 0.2 µs each. */

@@ -100,7 +100,7 @@ async function isServed(system: System, name: string, domain: Domain | undefined
   if ((await system.nameserver.serial(`${name}.`)) !== domain?.version) return false
   // The serial does not show a late request that changed a key.
   if (domain === undefined) return true
-  return areSame(await keys.ofDomain(system.db, domain.id), await system.nameserver.keyStates(`${name}.`))
+  return areSame(await keys.keysOf(system.db, domain.id), await system.nameserver.keyStates(`${name}.`))
 }
 
 /** Locks the domain; if it does not exist (undefined), locks its creation until the transaction ends. */
@@ -204,7 +204,7 @@ export function reconcileTask(system: System): BackgroundTask {
   const probed = untilProbed(system, signal)
   const run = async (work: () => Promise<unknown>, pause: number) => {
     await probed
-    await runPeriodically(system, 'reconciliation', work, pause, signal)
+    await runPeriodically(system.log, 'reconciliation', work, pause, signal)
   }
   const loops = Array.from({ length: RECONCILERS }, () => run(() => repairDue(system, signal), RECONCILE_PAUSE))
   loops.push(run(auditByTurns(system), AUDIT_PAUSE))

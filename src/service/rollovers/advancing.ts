@@ -64,8 +64,8 @@ export function rolloverTasks(system: System): BackgroundTask[] {
   const lookAtParents = (stopping: AbortSignal) =>
     inTurn(system, 'rollovers at parents', () => advanceDue(system, 'parent', stopping))
   return [
-    keepRunning(system, 'key rollovers', look, ROLLOVER_PAUSE),
-    keepRunning(system, 'key rollovers at parents', lookAtParents, ROLLOVER_PAUSE),
+    keepRunning(system.log, 'key rollovers', look, ROLLOVER_PAUSE),
+    keepRunning(system.log, 'key rollovers at parents', lookAtParents, ROLLOVER_PAUSE),
   ]
 }
 
@@ -120,7 +120,7 @@ export async function advance(system: System, rollover: Rollover & { name: strin
 async function enterNext(system: System, domain: Domain, rollover: Rollover): Promise<void> {
   await using publication = await openPublication(system, 'rollovers', { queue: `zone ${domain.name}` })
   const locked = await domains.lock(publication.trx, domain.name)
-  const present = locked && (await store.ofDomain(publication.trx, domain.id))
+  const present = locked && (await store.rolloverOf(publication.trx, domain.id))
   // The owner may have cancelled it, or added other signers, meanwhile.
   if (locked?.paused !== false || present?.phase !== rollover.phase || present.since !== rollover.since) return
   if (waitsForSigners(present)) return

@@ -26,7 +26,7 @@ export async function confirm(access: Access<Writer>, { force }: { force: boolea
   const { domain, publication, policies } = zone
   const { system, trx } = publication
   await authoriseWhole(trx, domain, policies)
-  const rollover = orNotFound(await store.ofDomain(trx, domain.id))
+  const rollover = orNotFound(await store.rolloverOf(trx, domain.id))
   const { phase, since } = rollover
   const isAtParent = phase === 'await-ds'
   if (isAtParent && !force && since !== examined) throw new Conflict('The rollover has changed meanwhile. Try again.')
@@ -45,7 +45,7 @@ export async function confirm(access: Access<Writer>, { force }: { force: boolea
 async function examineParent(access: Access<Writer>): Promise<Timestamp | undefined> {
   const { system, actor, domain } = access
   await authoriseWhole(system.db, domain, await policiesOn(system.db, actor, domain.id))
-  const rollover = await store.ofDomain(system.db, domain.id)
+  const rollover = await store.rolloverOf(system.db, domain.id)
   if (rollover?.phase !== 'await-ds' || domain.paused) return undefined
   const doubt = doubtOf(domain, rollover, await checkAnew(access, domain))
   if (doubt !== undefined) throw new Conflict(doubt)

@@ -1,5 +1,5 @@
 import type { Access, Writer } from '../actor.ts'
-import { REMOVAL } from '../zone/announcement.ts'
+import { REMOVAL } from '../zone/cds.ts'
 import { changeOf } from '../zone/changes.ts'
 import { openZone } from '../zone/opening.ts'
 

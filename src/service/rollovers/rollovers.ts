@@ -2,7 +2,7 @@ import { Conflict, Invalid, NotFound, orNotFound, reasonOf } from '../../errors.
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
-import { former, ofDomain as keysOf, setStates } from '../../store/domains/keys.ts'
+import { former, keysOf, setStates } from '../../store/domains/keys.ts'
 import * as notifications from '../../store/domains/notifications.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
@@ -63,7 +63,7 @@ function awaited(rollover: Rollover): ShownRollover['waitsFor'] {
 /** Returns the rollover of a domain. @throws NotFound; Denied unless the actor may write the whole domain */
 export async function get({ system, actor, domain }: Access<Writer>): Promise<ShownRollover> {
   await authoriseWhole(system.db, domain, await policiesOn(system.db, actor, domain.id))
-  return shown(domain, orNotFound(await store.ofDomain(system.db, domain.id)))
+  return shown(domain, orNotFound(await store.rolloverOf(system.db, domain.id)))
 }
 
 /** Returns all rollovers by the names of their domains, the oldest first; for the operator. */
@@ -175,9 +175,9 @@ async function change(
   const { publication } = zone
   const { trx } = publication
   await authoriseWhole(trx, zone.domain, zone.policies)
-  const step = await plan(publication, await store.ofDomain(trx, domain.id))
+  const step = await plan(publication, await store.rolloverOf(trx, domain.id))
   await carryOut(publication, zone.domain, step, zone.author)
-  const rollover = await store.ofDomain(system.db, domain.id)
+  const rollover = await store.rolloverOf(system.db, domain.id)
   return rollover && shown(domain, rollover)
 }
 

@@ -74,7 +74,7 @@ export function catalogTask(system: System): BackgroundTask {
       throw error
     }
   }
-  return keepRunning(system, 'publication of the catalog zone', publish, CATALOG_PAUSE)
+  return keepRunning(system.log, 'publication of the catalog zone', publish, CATALOG_PAUSE)
 }
 
 function tellHeld(system: System, { catalog, members, held }: CatalogReport): void {

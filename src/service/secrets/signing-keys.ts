@@ -46,7 +46,7 @@ export async function keepKeys(
   domain: Named,
   { keys, serial }: Pick<PublishedZone, 'keys' | 'serial'>,
 ): Promise<StoredKey[]> {
-  const stored = await store.ofDomain(db, domain.id)
+  const stored = await store.keysOf(db, domain.id)
   if (serial === undefined && stored.length > 0) return stored
   const known = new Set([...stored.map(({ dnskey }) => dnskey), ...(await store.retired(db, domain.id))])
   if (keys.every(({ dnskey }) => known.has(dnskey))) return stored
@@ -59,7 +59,7 @@ export async function keepKeys(
       keys: unknown.map(({ dnskey }) => dnskey).join(', '),
     })
   }
-  return store.ofDomain(db, domain.id)
+  return store.keysOf(db, domain.id)
 }
 
 /** Reports whether these are the same keys, in the same states. */

@@ -14,7 +14,7 @@ export async function transfersOf(
   db: Db,
   domain: Pick<Domain, 'id' | 'name'>,
 ): Promise<Transfers | undefined> {
-  const stored = await store.ofDomain(db, domain.id)
+  const stored = await store.storedTransfers(db, domain.id)
   return stored && openTransfers(system, domain, stored)
 }
 
@@ -25,9 +25,9 @@ export function openTransfers(
   { addresses, secret, keyName }: Omit<StoredTransfers, 'notify'>,
 ): Transfers {
   if (secret === null) return { addresses, key: undefined }
-  return { addresses, key: keyOf(keyName, decrypt(system, { table: 'transfers', owner: domain.name, secret })) }
+  return { addresses, key: tsigKey(keyName, decrypt(system, { table: 'transfers', owner: domain.name, secret })) }
 }
 
-export function keyOf(name: string, secret: Buffer): TransferKey {
+export function tsigKey(name: string, secret: Buffer): TransferKey {
   return { name, algorithm: 'hmac-sha256', secret: secret.toString('base64') }
 }

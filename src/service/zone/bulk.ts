@@ -4,7 +4,7 @@ import type { Neighbour } from '../../dns/node.ts'
 import type { Work } from '../../flow/slices.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
-import { keyOf, planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
+import { rrsetKey, planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 
 /** Duplicates that an item's error names: with more, the response would grow with the square of the items. */
@@ -56,7 +56,7 @@ function* index(zone: ZoneState, method: Method, inputs: ItemInput[]): Work<Requ
   }
   for (const [position, { subname = '', type, isMalformed }] of inputs.entries()) {
     if (!isMalformed && type !== undefined) {
-      add(request.byKey, keyOf({ subname, type }), position)
+      add(request.byKey, rrsetKey({ subname, type }), position)
       add(request.bySubname, subname, position)
     }
     yield
@@ -76,7 +76,7 @@ function* plan(request: Request, position: number): Work<Outcome> {
   const input = inputs[position]!
   if (input.isMalformed) return input
   const { subname = '', type } = input
-  const same = type === undefined ? [] : byKey.get(keyOf({ subname, type }))!
+  const same = type === undefined ? [] : byKey.get(rrsetKey({ subname, type }))!
   if (same.length > 1) return { problems: notUnique(same, position) }
   const before = stored.get(subname)?.find((rrset) => rrset.type === type)
   const neighbours = () => neighboursOf(request, position, subname)
@@ -108,9 +108,9 @@ function neighboursOf({ method, inputs, bySubname, stored }: Request, own: numbe
 /** Returns the problems of each change when some would occlude, or be occluded (contract §8.10). */
 export function occlusionProblems(changes: Change[], { occlusions }: Occluded): Problems[] {
   const texts = new Map<string, string[]>()
-  for (const { text, ...key } of occlusions) add(texts, keyOf(key), text)
+  for (const { text, ...key } of occlusions) add(texts, rrsetKey(key), text)
   return changes.map((change): Problems => {
-    const own = texts.get(keyOf(change))
+    const own = texts.get(rrsetKey(change))
     return own === undefined ? {} : { non_field_errors: own }
   })
 }

@@ -40,17 +40,17 @@ export function changeOf({ subname, type, before, after }: Omit<Change, 'isEffec
 
 /** Returns the changes that make `current` equal to `wanted`: the removals last. */
 export function changesTo(wanted: RRsetState[], current: RRset[]): Change[] {
-  const left = new Map(current.map((rrset) => [keyOf(rrset), rrset]))
+  const left = new Map(current.map((rrset) => [rrsetKey(rrset), rrset]))
   const changes = wanted.map((after) => {
-    const before = left.get(keyOf(after))
-    left.delete(keyOf(after))
+    const before = left.get(rrsetKey(after))
+    left.delete(rrsetKey(after))
     return changeOf({ ...after, before, after })
   })
   return [...changes, ...Array.from(left.values(), (before) => changeOf({ ...before, before, after: undefined }))]
 }
 
 /** Returns a text for each RRset of a zone. Unambiguous: neither subname nor type contains a null character. */
-export function keyOf({ subname, type }: RRsetKey): string {
+export function rrsetKey({ subname, type }: RRsetKey): string {
   return `${type}\0${subname}`
 }
 

@@ -17,14 +17,14 @@ export async function differences(desired: PublishedRRset[], live: PublishedRRse
 function* compare(desired: PublishedRRset[], live: PublishedRRset[]): Work<Difference[]> {
   const surplus = new Map<string, PublishedRRset>()
   for (const rrset of live) {
-    surplus.set(keyOf(rrset), rrset)
+    surplus.set(servedKey(rrset), rrset)
     yield
   }
   const changes: Difference[] = []
   for (const after of desired) {
     const { subname, type } = after
-    const before = surplus.get(keyOf(after))
-    surplus.delete(keyOf(after))
+    const before = surplus.get(servedKey(after))
+    surplus.delete(servedKey(after))
     if (before === undefined || !(yield* equal(after, before))) changes.push({ subname, type, before, after })
     yield
   }
@@ -39,7 +39,7 @@ export function toPublish({ before, after }: Pick<Difference, 'before' | 'after'
   return after ?? { ...before!, records: [] }
 }
 
-function keyOf({ subname, type }: PublishedRRset): string {
+function servedKey({ subname, type }: PublishedRRset): string {
   return `${type} ${subname.toLowerCase()}`
 }
 

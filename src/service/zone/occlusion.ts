@@ -1,7 +1,7 @@
 import { nameOf, withAncestors } from '../../dns/names.ts'
 import type { Work } from '../../flow/slices.ts'
 import type { RRsetKey } from '../../store/zone/rrsets.ts'
-import { keyOf, type Change } from './changes.ts'
+import { rrsetKey, type Change } from './changes.ts'
 
 /** An RRset that a write creates although it would be occluded, or occlude another (contract §8.10). */
 export interface Occlusion extends RRsetKey {
@@ -39,15 +39,15 @@ export function* occlusions(
   removed: readonly RRsetKey[],
   present: readonly RRsetKey[],
 ): Work<Occlusion[]> {
-  const newCuts = new Map(added.filter(isCut).map((cut) => [keyOf(cut), cut]))
+  const newCuts = new Map(added.filter(isCut).map((cut) => [rrsetKey(cut), cut]))
   const cuts = new Map<string, RRsetKey>(newCuts)
   const gone = new Set<string>()
   for (const rrset of removed) {
-    gone.add(keyOf(rrset))
+    gone.add(rrsetKey(rrset))
     yield
   }
   for (const rrset of present) {
-    if (isCut(rrset) && !gone.has(keyOf(rrset))) cuts.set(keyOf(rrset), rrset)
+    if (isCut(rrset) && !gone.has(rrsetKey(rrset))) cuts.set(rrsetKey(rrset), rrset)
     yield
   }
   const found: Occlusion[] = []
@@ -57,9 +57,9 @@ export function* occlusions(
     yield
   }
   for (const rrset of newCuts.size > 0 ? present : []) {
-    const cut = gone.has(keyOf(rrset)) ? undefined : cutAbove(rrset, newCuts)
+    const cut = gone.has(rrsetKey(rrset)) ? undefined : cutAbove(rrset, newCuts)
     // The write is rejected for the first RRset that each cut would occlude.
-    if (cut !== undefined && newCuts.delete(keyOf(cut))) found.push(occlusionOf(domain, cut, { rrset, cut }))
+    if (cut !== undefined && newCuts.delete(rrsetKey(cut))) found.push(occlusionOf(domain, cut, { rrset, cut }))
     yield
   }
   return found
@@ -69,8 +69,8 @@ export function* occlusions(
 function cutAbove({ subname, type }: RRsetKey, cuts: ReadonlyMap<string, RRsetKey>): RRsetKey | undefined {
   if (subname === '') return undefined
   for (const above of [...withAncestors(subname).slice(1), '']) {
-    const delegation = DELEGATING.has(type) ? cuts.get(keyOf({ subname: above, type: 'NS' })) : undefined
-    const cut = cuts.get(keyOf({ subname: above, type: 'DNAME' })) ?? delegation
+    const delegation = DELEGATING.has(type) ? cuts.get(rrsetKey({ subname: above, type: 'NS' })) : undefined
+    const cut = cuts.get(rrsetKey({ subname: above, type: 'DNAME' })) ?? delegation
     if (cut !== undefined) return cut
   }
   return undefined

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { Timestamp } from '../../time.ts'
 import { violationError } from '../connections/constraints.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
-import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { pageOf, type Cursor, type Page } from '../pagination.ts'
 
 /** A TOTP factor of an account. */
 export interface Factor {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Timestamp } from '../../time.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
-import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { pageOf, type Cursor, type Page } from '../pagination.ts'
 import { visibleTo, type Viewer } from './visibility.ts'
 
 /** The last check of a domain at its parent zone. */

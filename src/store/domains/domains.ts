@@ -1,9 +1,9 @@
 import { SERIAL_MAX } from '../../limits.ts'
 import { DAY, type Timestamp } from '../../time.ts'
 import type { Pool } from 'pg'
-import { lostSerial } from '../incarnations.ts'
+import { lostSerialSql } from '../incarnations.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
-import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { pageOf, type Cursor, type Page } from '../pagination.ts'
 import { visibleTo, type Viewer } from './visibility.ts'
 
 /**
@@ -51,7 +51,7 @@ export interface LockedDomain extends Domain {
 
 const KNOWN = 'greatest(domains.version, (select version from spent where spent.name = domains.name))'
 
-const LOCKED = `${COLUMNS}, greatest(${KNOWN}, ${lostSerial(KNOWN)}) as sent,
+const LOCKED = `${COLUMNS}, greatest(${KNOWN}, ${lostSerialSql(KNOWN)}) as sent,
   coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify`
 
 /** Returns the domain of this name, if the viewer can see it; without viewer: of any account. */

@@ -14,7 +14,7 @@ export interface StoredKey {
 }
 
 /** Returns the keys of a domain, which can be a deleted one, without retired ones; none: they were never stored. */
-export async function ofDomain(db: Db, domainId: number): Promise<StoredKey[]> {
+export async function keysOf(db: Db, domainId: number): Promise<StoredKey[]> {
   const sql = `select dnskey, active, published, announced, secret from keys
     where domain_id = :domainId and retired is null order by dnskey`
   return query(db, sql, { domainId })

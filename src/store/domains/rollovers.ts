@@ -42,7 +42,7 @@ const COLUMNS = `rollovers.domain_id as "domainId", rollovers.phase, rollovers.i
   ${OTHER_SIGNERS} as "hasOtherSigners"`
 
 /** Returns the rollover of a domain. */
-export async function ofDomain(db: Db, domainId: number): Promise<Rollover | undefined> {
+export async function rolloverOf(db: Db, domainId: number): Promise<Rollover | undefined> {
   return maybeOne(db, `select ${COLUMNS} from rollovers where domain_id = :domainId`, { domainId })
 }
 

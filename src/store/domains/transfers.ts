@@ -13,7 +13,7 @@ export interface StoredTransfers {
 }
 
 /** Returns the permissions of a domain, which can be a deleted one; undefined: the account has never set any. */
-export async function ofDomain(db: Db, domainId: number): Promise<StoredTransfers | undefined> {
+export async function storedTransfers(db: Db, domainId: number): Promise<StoredTransfers | undefined> {
   const sql = 'select addresses, notify, secret, key_name as "keyName" from transfers where domain_id = :domainId'
   return maybeOne(db, sql, { domainId })
 }

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { RESTORABLE_OCTETS } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
-import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { pageOf, type Cursor, type Page } from '../pagination.ts'
 import { idAt, type Occasion } from './history.ts'
 
 /** A deleted domain. */

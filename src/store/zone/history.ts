@@ -4,7 +4,7 @@ import { stringify } from '../../flow/slices.ts'
 import { microseconds, type Timestamp } from '../../time.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
 import type { Phase } from '../domains/rollovers.ts'
-import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { pageOf, type Cursor, type Page } from '../pagination.ts'
 import type { Filter, RRsetKey, RRsetState } from './rrsets.ts'
 
 /** The origins of a change (contract §15.5). */

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { one, query, type Db } from '../database.ts'
 import { visibleTo, type Viewer } from '../domains/visibility.ts'
-import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { pageOf, type Cursor, type Page } from '../pagination.ts'
 import { OCTETS, COLUMNS, type RRset } from './rrsets.ts'
 
 /** An RRset and the name of its domain. */

@@ -3,7 +3,7 @@ import { COLLECTION_ITEMS } from '../../limits.ts'
 import { stringify } from '../../flow/slices.ts'
 import type { Timestamp } from '../../time.ts'
 import { begin, one, query, type Db } from '../database.ts'
-import { page as pageOf, type Cursor, type Page } from '../pagination.ts'
+import { pageOf, type Cursor, type Page } from '../pagination.ts'
 
 /** RRsets of a zone file that are read at once from the database: each may have some 64,000 octets. */
 const PORTION = 100
