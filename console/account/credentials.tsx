@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Account } from '../pages/account.tsx'
+import type { Account } from '../api/account.ts'
 import { Code, Field, type Action } from '../parts/form.tsx'
 
 /** The fields with which somebody who has signed in proves who they are. */

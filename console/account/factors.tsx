@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
+import type { Factor } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
-import type { components } from '../../build/api-types.d.ts'
-import { isLogin, loadMe } from '../api/me.ts'
-import { Code, Field, Form, useAction } from '../parts/form.tsx'
+import { isLogin } from '../api/me.ts'
+import { Field, Form, useAction } from '../parts/form.tsx'
 import { Dialog } from '../parts/review.tsx'
 import { Time } from '../parts/time.tsx'
+import { Activate, type DeedProps } from './activate.tsx'
 import { AddFactor } from './new-factor.tsx'
-
-export type Factor = components['schemas']['Factor']
 
 interface Props {
   email: string
@@ -90,30 +89,7 @@ function FactorList({ factors, onChange }: Omit<Props, 'email'>) {
   )
 }
 
-interface DeedProps {
-  factor: Pick<Factor, 'id' | 'name'>
-  onDone: () => void
-  onCancel?: () => void
-}
-
 const DEEDS = { Activate, Rename, Delete }
-
-/** Asks for the first code of a factor. If it is the account's first factor, this session needs another code afterwards. */
-export function Activate({ factor: { id }, onDone, onCancel }: DeedProps) {
-  const [code, setCode] = useState('')
-  const action = useAction()
-  const activate = async () => {
-    await ask(api.POST('/api/v1/auth/totp/{id}/verify/', { params: { path: { id } }, body: { code } }))
-    await loadMe()
-    onDone()
-  }
-  return (
-    <Form action={action} fields={['code']} submit="Activate" onSubmit={activate} onCancel={onCancel}>
-      <Code value={code} onText={setCode} problems={action.of('code')}
-        hint="The six digits that your authenticator app shows. Only then, the factor has an effect." />
-    </Form>
-  ) // prettier-ignore
-}
 
 function Rename({ factor: { id, name }, onDone, onCancel }: DeedProps) {
   const [newName, setName] = useState(name)

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks'
+import type { NewFactor } from '../api/account.ts'
 import { api, askWhole, ask, Refused } from '../api/client.ts'
-import type { components } from '../../build/api-types.d.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { Dialog } from '../parts/review.tsx'
-import { Activate } from './factors.tsx'
-
-type NewFactor = components['schemas']['NewFactor']
+import { Activate } from './activate.tsx'
 
 interface Props {
   email: string

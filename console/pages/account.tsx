@@ -1,17 +1,15 @@
 import { ChangeEmail } from '../account/change-email.tsx'
 import { DeleteAccount } from '../account/delete-account.tsx'
-import { Factors, type Factor } from '../account/factors.tsx'
+import { Factors } from '../account/factors.tsx'
 import { OtherSessions } from '../account/other-sessions.tsx'
 import { Outreach } from '../account/outreach.tsx'
 import { ResetPassword } from '../account/reset-password.tsx'
+import type { Account, Factor } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
 import { isLogin, mayManageAccount } from '../api/me.ts'
 import { counted } from '../model/rrset.ts'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 import { Time } from '../parts/time.tsx'
-import type { components } from '../../build/api-types.d.ts'
-
-export type Account = components['schemas']['Account']
 
 /** The account of the session: its address, password, second factors and sessions, and its end. */
 export function AccountPage() {

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks'
+import type { Factor } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
-import type { components } from '../../build/api-types.d.ts'
 import { loadMe } from '../api/me.ts'
 import { signOut } from '../parts/header.tsx'
 import { Card } from '../parts/card.tsx'
 import { Code, Form, useAction } from '../parts/form.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
-
-type Factor = components['schemas']['Factor']
 
 /** Asks for the code that the log-in still lacks. */
 export function SecondFactorPage() {
