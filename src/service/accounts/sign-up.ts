@@ -58,7 +58,7 @@ async function addAccount(system: System, input: SignUp, passwordHash: string | 
   const { email, domain = null, captcha, outreachPreference = true } = input
   const { emailConfirmation, confirmationValidity } = system.config
   await using publication = await openPublication(system, SIGN_UP, {
-    queue: `sign-up ${accounts.canonicalEmail(email)}`,
+    queues: [`sign-up ${accounts.canonicalEmail(email)}`],
   })
   const { trx } = publication
   await store.removePending(trx, new Date(Date.parse(system.now()) - confirmationValidity * 1000).toISOString())
@@ -118,7 +118,7 @@ async function activateWithDomain(
   code: string,
   { captcha, base }: { captcha: () => CaptchaAnswer | undefined; base: string },
 ): Promise<Activation> {
-  await using publication = await openPublication(system, SIGN_UP, { queue: confirmations.queueOf(code) })
+  await using publication = await openPublication(system, SIGN_UP, { queues: [confirmations.queueOf(code)] })
   const { trx } = publication
   const { account: pending, parameters } = await confirmations.claim(system, trx, 'activate-account', code)
   const answer = captcha()

@@ -244,7 +244,7 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
  * @throws Conflict if the zone is marked; NotFound, Unavailable
  */
 export async function release(system: System, name: string): Promise<void> {
-  await using publication = await openPublication(system, 'adoption', { queue: `zone ${name}` })
+  await using publication = await openPublication(system, 'adoption', { queues: [`zone ${name}`] })
   const { trx } = publication
   const domain = await lockNamed(trx, name)
   if (await marks.isMarked(trx, name)) {

@@ -40,7 +40,7 @@ type State = Pick<RRsetState, 'records'> & { ttl?: number }
  * it at the nameserver. @throws NotFound, Unavailable; Conflict if its zone is being repaired
  */
 export async function pause(system: System, name: string): Promise<void> {
-  await using publication = await openPublication(system, 'operator', { queue: `zone ${name}` })
+  await using publication = await openPublication(system, 'operator', { queues: [`zone ${name}`] })
   const domain = await lockNamed(publication.trx, name)
   if (await marks.isMarked(publication.trx, name)) {
     throw new Conflict(`The zone of ${name} is being repaired. Try again when that is done.`)
@@ -56,7 +56,7 @@ export async function pause(system: System, name: string): Promise<void> {
  *   that the database cannot take over
  */
 export async function resume(system: System, name: string, side?: Side): Promise<Difference[]> {
-  await using publication = await openPublication(system, 'operator', { queue: `zone ${name}` })
+  await using publication = await openPublication(system, 'operator', { queues: [`zone ${name}`] })
   const { trx } = publication
   const domain = await lockNamed(trx, name)
   if (!domain.paused) throw new Conflict(`${name} is not paused.`)

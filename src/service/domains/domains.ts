@@ -140,7 +140,7 @@ export async function setMinimumTtl(system: System, name: string, seconds: numbe
  * @throws NotFound, Unavailable, NameserverFailure; Conflict if the domain is paused, or if its names forbid this denial
  */
 export async function setDenial(system: System, name: string, kind: keyof typeof DENIALS): Promise<void> {
-  await using publication = await openPublication(system, 'operator', { queue: `zone ${name}` })
+  await using publication = await openPublication(system, 'operator', { queues: [`zone ${name}`] })
   const zone = await lockZone(publication, name, [])
   if (zone === undefined) throw noDomain(name)
   const denial = DENIALS[kind]

@@ -118,7 +118,7 @@ export async function advance(system: System, rollover: Rollover & { name: strin
 }
 
 async function enterNext(system: System, domain: Domain, rollover: Rollover): Promise<void> {
-  await using publication = await openPublication(system, 'rollovers', { queue: `zone ${domain.name}` })
+  await using publication = await openPublication(system, 'rollovers', { queues: [`zone ${domain.name}`] })
   const locked = await domains.lock(publication.trx, domain.name)
   const present = locked && (await store.rolloverOf(publication.trx, domain.id))
   // The owner may have cancelled it, or added other signers, meanwhile.

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { Actor } from '../actor.ts'
+import { hasToken, type Actor, type Writer } from '../actor.ts'
 
 /** Whom a request counts for (contract §14). */
 export interface Parties {
@@ -19,6 +19,18 @@ export function partiesOf(caller: Actor | string): Parties {
   const { tokenId, accountId, mfa, mfaPending } = caller
   if (mfa === null) return { own: tokenId, shared: accountId }
   return { own: mfaPending ? tokenId : `logins of ${accountId}`, shared: undefined }
+}
+
+/** Returns the party of a writer that waits for its own earlier writes, and takes turns with the others. */
+export function lineOf(writer: Writer): string {
+  return hasToken(writer) ? partiesOf(writer).own : writer.accountId
+}
+
+/** Returns what writers share as a group: an account's API tokens, or its logins. */
+export function groupOf(writer: Writer): string {
+  if (!hasToken(writer)) return writer.accountId
+  const { own, shared } = partiesOf(writer)
+  return shared ?? own
 }
 
 /** Identifies a caller by its account; without a token by its network. */

@@ -4,6 +4,7 @@ import * as rights from '../../store/tokens/rights.ts'
 import type { Holder } from '../../store/tokens/rights.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
+import { groupOf } from '../throttling/callers.ts'
 import { hasToken, type Actor, type Visit, type Writer } from '../actor.ts'
 import { actorOf } from './authentication.ts'
 
@@ -91,8 +92,8 @@ export async function renew(
 }
 
 /**
- * Runs `work` in a transaction that renews the writer's rights. An account's transactions of this kind run one at a
- * time in a process, because they may wait for rights, and connections are few.
+ * Runs `work` in a transaction that renews the writer's rights. Those of an account's API tokens run one at a time in a
+ * process, and those of its logins, because they may wait for rights, and connections are few.
  * @param changed the holder of the rights that `work` changes
  * @throws Unauthenticated, Denied, Unavailable
  */
@@ -102,7 +103,7 @@ export async function withRights<T>(
   changed: Holder[],
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
-  return system.bounds.queues.run(`rights of ${actor.accountId}`, system.patience, () =>
+  return system.bounds.queues.run(`rights of ${groupOf(actor)}`, system.patience, () =>
     transaction(system.db, async (trx) => {
       await renew(system, trx, actor, use, changed)
       return work(trx)

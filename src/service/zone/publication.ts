@@ -136,7 +136,7 @@ export class Publication implements AsyncDisposable {
 }
 
 /**
- * Begins a publication when the earlier ones in this queue of the process, if any, have ended, and the account has room
+ * Begins a publication when the earlier ones in these queues of the process have ended, in turn, and the account has room
  * among WRITERS_PER_ACCOUNT. So one account cannot occupy all connections to Postgres and PowerDNS.
  * @param account an account's id, or another name for the writer
  * @param options.isLarge true to take all the room, because it costs much time of the processors
@@ -145,14 +145,14 @@ export class Publication implements AsyncDisposable {
 export async function openPublication(
   system: System,
   account: string,
-  { queue, isLarge = false }: { queue?: string; isLarge?: boolean } = {},
+  { queues = [], isLarge = false }: { queues?: string[]; isLarge?: boolean } = {},
 ): Promise<Publication> {
   const left: (() => void)[] = []
   const leave = () => {
     for (const leaveOne of left) leaveOne()
   }
   try {
-    if (queue !== undefined) left.push(await system.bounds.queues.take(queue, system.patience))
+    for (const queue of queues) left.push(await system.bounds.queues.take(queue, system.patience))
     const count = isLarge ? WRITERS_PER_ACCOUNT : 1
     left.push(await system.bounds.writers.take(`writers of ${account}`, system.patience, count))
     return new Publication(system, await begin(system.pools.writers), leave)
