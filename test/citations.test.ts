@@ -71,6 +71,24 @@ test('docs/security.md and docs/README.md name tests that exist', (t) => {
   t.deepEqual(missing, [])
 })
 
+test('docs/operators/trouble.md and the alerts name messages that the service logs', (t) => {
+  const sources = join(PROJECT, 'src')
+  const files = readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const code = files.map((file) => readFileSync(join(sources, file), 'utf8')).join('\n')
+  const logged = Array.from(code.matchAll(/log\.(?:info|warn|error)\(\s*'([^']+)'/g), ([, message]) => message!)
+  const [, table] = readFileSync(join(PROJECT, 'docs/operators/trouble.md'), 'utf8').split('## Messages in the log')
+  const cells = Array.from(table!.matchAll(/^\| (`.*?) +\|/gm), ([, cell]) => cell!)
+  const alerts = readFileSync(join(PROJECT, 'docs/monitoring/alerts.yml'), 'utf8').replace(/\s+/g, ' ')
+  const named = [
+    ...cells.flatMap((cell) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, message]) => message!)),
+    ...Array.from(alerts.matchAll(/the log (?:for|says) "([^"]+)"/g), ([, message]) => message!),
+  ].filter((message) => !/^(reason|rrsets)$/.test(message))
+  t.true(named.length > 15, `only ${named.length} messages found`)
+  // An ellipsis stands for the rest.
+  const unknown = named.filter((one) => !logged.some((message) => message.includes(one.replace(/;? …$/, ''))))
+  t.deepEqual(unknown, [])
+})
+
 /** Whether a test file has a string that is this title. */
 function hasTitle(source: string, title: string): boolean {
   const parts = title.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))

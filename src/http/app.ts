@@ -14,7 +14,7 @@ export function createApp(system: System): Koa<State> {
   const app = new Koa<State>()
   // An error after the response has begun, except a departed client. Without a listener, Koa prints it as text.
   app.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') system.log.error('unexpected', { error: error.stack })
+    if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') system.log.error('unexpected error', { error: error.stack })
   })
   app.use(async function attachSystem(ctx, next) {
     ctx.state.system = system

@@ -11,7 +11,7 @@ import { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
 let postgres: PostgresPair
 const servers = useServers(undefined, async () => (postgres = await PostgresPair.start({ isSynchronous: false })))
 
-const LOST = 'Postgres has lost changes'
+const LOST = 'zones are ahead of Postgres'
 
 test('after a failover that loses acknowledged changes, the log says so once, and DNS is repaired', async (t) => {
   const services = [await servers().start(), await servers().start()]

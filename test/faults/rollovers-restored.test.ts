@@ -117,7 +117,7 @@ test('the restored database keeps every key whose DS may be at the parent', asyn
   const environment = environmentFor(servers().backends, { DATABASE_URL: restored.url })
   const [code, output] = await runOurs(['restore', file], environment)
   t.is(code, 0, output)
-  t.true(output.includes('unknown keys at PowerDNS are stored beside the others'), output)
+  t.true(output.includes('foreign keys at PowerDNS; storing them, too'), output)
   service = await servers().serve({ DATABASE_URL: restored.url })
   database = { ...servers(), system: service.system }
   for (const { name, phase, ds } of domains) {

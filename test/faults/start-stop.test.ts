@@ -156,10 +156,10 @@ test.serial('without PowerDNS the service starts, reads work, and writes are 503
   t.is((await api.delete('/domains/another.example/')).status, 204)
   const failures = output()
     .split('\n')
-    .filter((line) => line.includes('PowerDNS cannot be used'))
+    .filter((line) => line.includes('PowerDNS is unavailable'))
     .map((line) => (JSON.parse(line) as { reason: string }).reason)
   t.true(failures.length > 0 && failures.every((reason, i) => reason !== failures[i + 1]), failures.join('\n'))
-  t.is(output().split('PowerDNS can be used').length, 2)
+  t.is(output().split('PowerDNS is available').length, 2)
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })
 
@@ -167,7 +167,7 @@ test.serial('if PowerDNS rejects the API key, the service starts, and the log na
   const { anonymous, api, output } = await servers().start({ PDNS_API_KEY: 'wrong-s3cret' })
   t.is(await powerDnsIs(anonymous), 'unavailable')
   t.is((await api.post('/domains/', { name: 'wrong-key.example' })).status, 503)
-  t.regex(output(), /"level":"error".*"PowerDNS cannot be used.*\(PDNS_API_KEY\)/)
+  t.regex(output(), /"level":"error".*"PowerDNS is unavailable.*\(PDNS_API_KEY\)/)
   t.notRegex(output(), /s3cret/)
 })
 

@@ -38,7 +38,7 @@ test.after.always('the gate is shut', async () => {
 })
 
 function warnings(): number {
-  return service().logged().split('"requests are counted in memory"').length - 1
+  return service().logged().split('"Postgres does not count requests; counting in memory"').length - 1
 }
 
 /** How many requests Postgres has counted for the account. */

@@ -60,7 +60,7 @@ for (const [what, damage, repair] of [
     }
     const lines = service().logged().slice(logged).trim().split('\n')
     const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
-    const told = entries.filter(({ message, request }) => message === 'unexpected' && request === 'broken-1')
+    const told = entries.filter(({ message, request }) => message === 'unexpected error' && request === 'broken-1')
     t.is(told.length, 1)
     t.regex(String(told[0]!['error']), /does not exist[^]*\n +at /)
     t.is((await zone().api.get(rrsets())).status, 200)

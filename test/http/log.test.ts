@@ -85,7 +85,7 @@ test.serial('an error that Koa reports is logged in JSON', (t) => {
     .trim()
     .split('\n')
     .filter((text) => text.includes('reported by Koa'))
-  t.like(JSON.parse(line!) as Line, { level: 'error', message: 'unexpected' })
+  t.like(JSON.parse(line!) as Line, { level: 'error', message: 'unexpected error' })
 })
 
 test.serial('a request that fails authentication is logged without account and token', async (t) => {
@@ -173,7 +173,7 @@ test.serial('the log contains no secret, wherever it was sent', async (t) => {
     await api.get('/', { headers: { 'x-request-id': 'last' } })
     t.is((await linesOf('last', own)).length, 1)
     const log = own.logged()
-    t.true(log.includes('"unexpected"') && log.includes('"unavailable"'))
+    t.true(log.includes('"unexpected error"') && log.includes('"request failed: a backend is unavailable"'))
     t.false(log.toLowerCase().includes(canary.toLowerCase()))
     t.false(log.includes(own.backends.pdnsApiKey))
   })
@@ -234,7 +234,7 @@ test.serial('as text, a request is one line for people', async (t) => {
 function written(stream: PassThrough, format?: 'json' | 'text'): string {
   const log = createLog('info', stream, format)
   log.warn('zone repaired', { zone: 'a.test', rrsets: 'www A, \u001b[2J', attempts: 2, marked: null })
-  log.error('unexpected', { error: 'Error: x\n    at y' })
+  log.error('unexpected error', { error: 'Error: x\n    at y' })
   log.info('request', { method: 'GET', status: 204, route: null, ms: 1.5 })
   return String(stream.read())
 }
@@ -245,7 +245,7 @@ test('the log is coloured text at a terminal, and JSON elsewhere; LOG_FORMAT dec
   const lines = (painted: (colour: number, text: string) => string) =>
     [
       `${painted(33, 'warn')} zone repaired zone=a.test rrsets="www A, \\u001b[2J" attempts=2`,
-      `${painted(31, 'error')} unexpected`,
+      `${painted(31, 'error')} unexpected error`,
       'Error: x',
       '    at y',
       `${painted(32, '204')} GET - 1.5 ms`,
@@ -263,6 +263,6 @@ test('the log is coloured text at a terminal, and JSON elsewhere; LOG_FORMAT dec
       .split('\n')
       .map((line) => JSON.parse(line) as Line)
     const messages = parsed.map(({ message }) => message)
-    t.deepEqual(messages, ['zone repaired', 'unexpected', 'request'])
+    t.deepEqual(messages, ['zone repaired', 'unexpected error', 'request'])
   }
 })

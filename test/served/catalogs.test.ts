@@ -127,7 +127,7 @@ test.serial(
     await has(['new.example', 'late.example', ...names])
     t.regex(
       service!.logged(),
-      /"leaving":11,"level":"error","members":\d+,"message":"many members would leave a catalog zone/,
+      /"leaving":11,"level":"error","members":\d+,"message":"catalog zone would lose too many members/,
     )
     // A name that is used again is no loss.
     const before = await idOf('mass-0.example')

@@ -151,8 +151,8 @@ test('a mail that cannot be sent is retried with doubling pauses of at most an h
   t.true(Date.parse(now) - Date.parse(START) <= 2 * 86_400_000 + 3_600_000)
   // The row keeps the error, but not the text.
   t.deepEqual(row, { ...row!, text: null, retryAt: null, attempts: delays.length + 1 })
-  t.is(log.split('"message":"mail not sent"').length - 1, delays.length)
-  t.is(log.split('"message":"mail given up"').length - 1, 1)
+  t.is(log.split('"message":"mail delivery failed; retrying"').length - 1, delays.length)
+  t.is(log.split('"message":"mail delivery failed; giving up"').length - 1, 1)
   t.false(log.includes('a-secret-link'))
   now = later(10 * 86_400)
   server.refuse.recipient = undefined
@@ -247,7 +247,7 @@ for (const [reply, isFinal] of [
       retryAt: isFinal ? null : later(1),
       lastError: `EENVELOPE: RCPT TO: ${reply}`,
     })
-    t.true(log.includes(isFinal ? 'mail given up' : 'mail not sent'))
+    t.true(log.includes(isFinal ? 'mail delivery failed; giving up' : 'mail delivery failed; retrying'))
   })
 }
 

@@ -52,10 +52,10 @@ function answerDetail(ctx: AppContext, status: number, error: unknown): void {
   const { system } = ctx.state
   let detail = error instanceof Error ? error.message : ''
   if (status === 500) {
-    system.log.error('unexpected', { error: error instanceof Error ? error.stack : String(error) })
+    system.log.error('unexpected error', { error: error instanceof Error ? error.stack : String(error) })
     detail = 'Internal Server Error.'
   } else if (status === 503) {
-    system.log.warn('unavailable', { reason: detail })
+    system.log.warn('request failed: a backend is unavailable', { reason: detail })
     const cause = error instanceof Busy ? error.detail : 'The DNS backend is currently unavailable.'
     detail = `${cause} ${consequence(ctx, error)}`
     ctx.set('Retry-After', String(system.config.retryAfter))

@@ -136,7 +136,7 @@ export async function adopt(system: System, zone: string, request: AdoptionReque
   await publication.commit()
   // If this fails, the mark stays, and reconcile tries again.
   await repair(system, name).catch((error: unknown) => {
-    system.log.error('adopted zone not repaired yet', { zone: name, reason: reasonOf(error) })
+    system.log.error('repair of adopted zone failed; retrying', { zone: name, reason: reasonOf(error) })
   })
   return { ...shown, adopted: true }
 }

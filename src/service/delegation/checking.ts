@@ -42,7 +42,7 @@ export function delegationTask(system: System): BackgroundTask {
   const work = async (signal: AbortSignal) => {
     if (isOn && system.nameserver.problem === undefined) planning = await checkDue(system, planning, signal)
   }
-  const task = keepRunning(system.log, 'checking delegations', work, BATCH_PAUSE)
+  const task = keepRunning(system.log, 'delegation checks', work, BATCH_PAUSE)
   return {
     async stop() {
       // A check can take a minute.
@@ -79,7 +79,7 @@ async function checkOne(system: System, { id, name }: DueDomain, signal: AbortSi
     if (domain !== undefined) await checkRoutinely(system, domain)
   } catch (error) {
     if (signal.aborted) return
-    system.log.warn('delegation not checked', { domain: name, reason: reasonOf(error) })
+    system.log.warn('delegation check failed', { domain: name, reason: reasonOf(error) })
     await store.postpone(system.db, id, later(system.now(), RETRY_PAUSE))
   }
 }

@@ -26,7 +26,7 @@ export function notificationTask(system: System): BackgroundTask {
   const work = async (signal: AbortSignal) => {
     if (asksParents(system) && system.nameserver.problem === undefined) await notifyDue(system, signal)
   }
-  return keepRunning(system.log, 'notifications of parents', work, LOOK_PAUSE)
+  return keepRunning(system.log, 'parent notifications', work, LOOK_PAUSE)
 }
 
 /** Tells some of the parents that are to be told now, unless another process does so. */
@@ -43,7 +43,7 @@ export async function notifyDue(system: System, signal: AbortSignal): Promise<vo
 async function notifyOne(system: System, notification: Notification, signal: AbortSignal): Promise<void> {
   const { name, attempts } = notification
   const outcome = await tell(system, name).catch((error: unknown) => {
-    if (!signal.aborted) system.log.warn('parent not told of CDS', { domain: name, reason: reasonOf(error) })
+    if (!signal.aborted) system.log.warn('NOTIFY(CDS) to parent failed', { domain: name, reason: reasonOf(error) })
     return undefined
   })
   if (outcome === undefined && signal.aborted) return

@@ -34,5 +34,5 @@ export function retentionTask(system: System): BackgroundTask {
     await removeGivenUp(system)
     await windows.removeBefore(system.db, Date.now() - CLOCK_SKEW * 1000)
   }
-  return keepRunning(system.log, 'trimming the history', work, HISTORY_PAUSE)
+  return keepRunning(system.log, 'history trimming', work, HISTORY_PAUSE)
 }

@@ -63,13 +63,13 @@ async function postpone(system: System, trx: Db, mail: QueuedMail, failure: Mail
   if (isFinal || Date.parse(now) - Date.parse(created) > MAIL_LIFETIME) {
     await mails.giveUp(trx, id, reason)
     system.metrics?.count('zoneplane_mails_total', { outcome: 'given_up' })
-    system.log.error('mail given up', { mail: id, attempts: attempts + 1, reason })
+    system.log.error('mail delivery failed; giving up', { mail: id, attempts: attempts + 1, reason })
     return
   }
   const delay = Math.min(MAIL_FIRST_DELAY * 2 ** Math.min(attempts, 20), MAIL_LAST_DELAY)
   await mails.postpone(trx, id, reason, now, delay)
   system.metrics?.count('zoneplane_mails_total', { outcome: 'postponed' })
-  system.log.warn('mail not sent', { mail: id, attempts: attempts + 1, reason })
+  system.log.warn('mail delivery failed; retrying', { mail: id, attempts: attempts + 1, reason })
 }
 
 /** Deletes the rows of mails that were given up long ago. */
@@ -86,9 +86,9 @@ export function mailTask(system: System, pause = MAIL_PAUSE): BackgroundTask {
   const abort = new AbortController()
   const send = () => sendDue(system, stopping.signal, abort.signal)
   const loops = Array.from({ length: MAIL_SENDERS }, () =>
-    runPeriodically(system.log, 'sending mail', send, pause, stopping.signal, system.mailBell),
+    runPeriodically(system.log, 'mail queue', send, pause, stopping.signal, system.mailBell),
   )
-  system.log.info('mails go to', { destination: system.mailer.destination })
+  system.log.info('mail destination', { destination: system.mailer.destination })
   return {
     async stop() {
       stopping.abort()

@@ -28,7 +28,7 @@ export async function send(
   text: MailText,
 ): Promise<boolean> {
   if (!(await isWithinRates(system, 'mail', `${to.toLowerCase()} ${kind}`))) {
-    system.log.warn('mail not written: too many of its kind', { kind, account: accountId })
+    system.log.warn('mail dropped: too many of its kind', { kind, account: accountId })
     return false
   }
   await store.queue(trx, { to, ...text, now: system.now() })

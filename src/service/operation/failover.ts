@@ -23,7 +23,7 @@ export function failoverTasks(system: System): BackgroundTask[] {
     const incarnation = await currentIncarnation(system.pools.counters).catch(() => undefined)
     if (incarnation === undefined) return
     if (last !== undefined && incarnation.id !== last.id) {
-      system.log.warn('Postgres has crashed, or a standby has replaced it: all zones are compared')
+      system.log.warn('Postgres restarted or failed over; comparing all zones')
       isDue = true
     }
     isDue ||= last?.isDoubtful === true && !incarnation.isDoubtful
@@ -39,8 +39,8 @@ export function failoverTasks(system: System): BackgroundTask[] {
   }
   // In parallel: a comparison may hang on a connection to the former server until that connection is broken.
   return [
-    keepRunning(system.log, 'the search for the present life of Postgres', follow, FAILOVER_PAUSE),
-    keepRunning(system.log, 'the audit after a crash of Postgres', compare, COMPARISON_PAUSE),
+    keepRunning(system.log, 'watch for Postgres restarts', follow, FAILOVER_PAUSE),
+    keepRunning(system.log, 'audit after Postgres restart', compare, COMPARISON_PAUSE),
   ]
 }
 
@@ -49,7 +49,7 @@ async function auditAll(system: System): Promise<void> {
   await audit(system, () => false)
   const unknown = await keepStrangers(system)
   if (unknown.length === 0) return
-  system.log.warn('zones at PowerDNS without a domain: others have made them, or Postgres has lost their domains', {
+  system.log.warn('zones at PowerDNS without a domain (foreign, or lost by Postgres); keeping them', {
     zones: named(unknown),
   })
 }

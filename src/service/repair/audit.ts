@@ -34,7 +34,7 @@ export async function audit(system: System, compares: (id: number) => boolean): 
   const suspects = new Map<string, number | null>()
   for (const { id, name, version, paused } of versions) {
     if (serials.get(`${name}.`) === version && !(compares(id) && (await contentsDiffer(system, name)))) continue
-    if (paused) system.log.warn('paused zone differs', { zone: name })
+    if (paused) system.log.warn('paused zone differs from Postgres', { zone: name })
     else suspects.set(name, compares(id) ? null : version)
   }
   const found = await transaction(system.db, (trx) => {
@@ -52,7 +52,7 @@ export async function audit(system: System, compares: (id: number) => boolean): 
 async function tellLost(system: System, serials: Map<string, number>, found: string[]): Promise<void> {
   const ahead = (await domains.sent(system.db, found)).filter(({ name, sent }) => serials.get(`${name}.`)! > sent)
   if (ahead.length === 0) return
-  system.log.error('Postgres has lost changes, or others have changed zones: DNS is made what Postgres says', {
+  system.log.error('zones are ahead of Postgres (lost commits or foreign changes); restoring them from Postgres', {
     count: ahead.length,
     zones: named(ahead.map(({ name }) => name)),
   })

@@ -14,11 +14,11 @@ export async function probe({ nameserver, log }: System): Promise<boolean> {
   if (before === undefined) return true
   try {
     const warnings = await nameserver.probe()
-    log.info('PowerDNS can be used')
-    for (const reason of warnings) log.warn('PowerDNS may not serve all that it should', { reason })
+    log.info('PowerDNS is available')
+    for (const reason of warnings) log.warn('PowerDNS is not set up as needed', { reason })
   } catch {
     const reason = nameserver.problem
-    if (reason !== before) log.error('PowerDNS cannot be used: all writes are answered 503', { reason })
+    if (reason !== before) log.error('PowerDNS is unavailable; all writes get 503', { reason })
   }
   return nameserver.problem === undefined
 }

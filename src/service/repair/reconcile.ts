@@ -47,7 +47,8 @@ async function repairDue(system: System, stopping?: AbortSignal): Promise<string
     const zone = await marks.takeDue(system.db)
     if (zone === undefined) break
     const isRepaired = await repair(system, zone).catch((error: unknown) => {
-      if (stopping?.aborted !== true) system.log.error('zone not repaired', { zone, reason: (error as Error).message })
+      if (stopping?.aborted !== true)
+        system.log.error('zone repair failed; retrying', { zone, reason: (error as Error).message })
       return false
     })
     if (isRepaired) repaired.push(zone)
@@ -129,7 +130,7 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
     if (await differs(system, { ...domain, version, rectify: true })) {
       throw new NameserverFailure('failed', 'the zone still differs after it was published')
     }
-  } else if (!(await deleteLeftovers(system, claim))) system.log.warn('zone of somebody else left alone', { zone })
+  } else if (!(await deleteLeftovers(system, claim))) system.log.warn('foreign zone left untouched', { zone })
   if (!claim.mark.settled)
     system.log.warn('zone repaired', { zone, marked, ...(rrsets === undefined ? {} : { rrsets }) })
 }
@@ -148,7 +149,7 @@ async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<
     } catch (error) {
       // Repair creates an absent zone, and stores its new keys.
       if (!(error instanceof NameserverFailure) || error.kind === 'unreachable') throw error
-      system.log.warn('keys not stored', { zone: name, reason: error.message })
+      system.log.warn('could not store keys of zone', { zone: name, reason: error.message })
     }
   }
 }

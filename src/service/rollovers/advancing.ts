@@ -101,7 +101,7 @@ async function advanceDue(system: System, side: Side, stopping: AbortSignal): Pr
     if (stopping.aborted) return
     await advance(system, rollover).catch(async (error: unknown) => {
       if (stopping.aborted) return
-      system.log.error('rollover not advanced', { zone: rollover.name, reason: reasonOf(error) })
+      system.log.error('key rollover could not advance; retrying', { zone: rollover.name, reason: reasonOf(error) })
       // Otherwise it would take the place of others in each look.
       await store.postpone(system.db, rollover.domainId, LONGEST_PAUSE)
     })

@@ -37,7 +37,7 @@ export async function beginQueued(system: System, limit: number, stopping: Abort
       await begin(await accessOfOperator(system, name), wish, { isQueued: true })
     } catch (error) {
       if (stopping.aborted) return
-      system.log.error('rollover not begun', { zone: name, reason: reasonOf(error) })
+      system.log.error('key rollover could not begin; retrying', { zone: name, reason: reasonOf(error) })
       await store.postpone(system.db, domainId, RETRY_PAUSE)
     }
   }

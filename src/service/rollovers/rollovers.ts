@@ -209,7 +209,7 @@ export async function carryOut(
   system.log.info('rollover', { zone: name, phase: phase ?? 'done' })
   // If this fails, the mark stays, and reconcile tries again.
   await repair(system, name).catch((error: unknown) => {
-    system.log.error('keys not published yet', { zone: name, reason: reasonOf(error) })
+    system.log.error('publication of keys failed; retrying', { zone: name, reason: reasonOf(error) })
   })
 }
 

@@ -74,12 +74,17 @@ export function catalogTask(system: System): BackgroundTask {
       throw error
     }
   }
-  return keepRunning(system.log, 'publication of the catalog zone', publish, CATALOG_PAUSE)
+  return keepRunning(system.log, 'catalog zone publication', publish, CATALOG_PAUSE)
 }
 
 function tellHeld(system: System, { catalog, members, held }: CatalogReport): void {
   const todo = '`zoneplane catalog publish --force` removes them'
-  system.log.error('many members would leave a catalog zone, and stay', { catalog, leaving: held, members, todo })
+  system.log.error('catalog zone would lose too many members at once; keeping them', {
+    catalog,
+    leaving: held,
+    members,
+    todo,
+  })
 }
 
 /**

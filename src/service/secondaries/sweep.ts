@@ -30,5 +30,5 @@ export function sweepTask(system: System): BackgroundTask {
       if (signal.aborted) return
     }
   }
-  return keepRunning(system.log, 'sweep', round, RECOVERY_PAUSE)
+  return keepRunning(system.log, 'secondary sweep', round, RECOVERY_PAUSE)
 }

@@ -54,7 +54,7 @@ export async function keepKeys(
   const unknown = read.filter(({ dnskey }) => !known.has(dnskey))
   await storeKeys(system, db, domain, unknown, { only: false })
   if (stored.length > 0) {
-    system.log.error('unknown keys at PowerDNS are stored beside the others', {
+    system.log.error('foreign keys at PowerDNS; storing them, too', {
       zone: domain.name,
       keys: unknown.map(({ dnskey }) => dnskey).join(', '),
     })

@@ -55,7 +55,8 @@ export function createCounters(
     } catch (error) {
       metrics?.count('zoneplane_counted_in_memory_total', {})
       const [warnings] = await memory.count([WARNINGS])
-      if (!isFull(warnings!)) log.warn('requests are counted in memory', { reason: reasonOf(error) })
+      if (!isFull(warnings!))
+        log.warn('Postgres does not count requests; counting in memory', { reason: reasonOf(error) })
       return otherwise()
     }
   }

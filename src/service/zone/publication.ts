@@ -128,7 +128,10 @@ export class Publication implements AsyncDisposable {
     // The transaction failed after the push. It may have lost its lock before, and another writer removed the mark.
     for (const mark of this.#uncommitted) {
       await marks.keep(this.system.pools.marks, { ...mark, grace: 0 }, false, this.#failure).catch((error: unknown) => {
-        this.system.log.error('mark not kept', { zone: mark.zone, reason: (error as Error).message })
+        this.system.log.error('mark of an uncommitted change could not be kept', {
+          zone: mark.zone,
+          reason: (error as Error).message,
+        })
       })
     }
     this.#leaveQueues()

@@ -210,7 +210,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     // The name was marked before: an earlier creation may have left a zone.
     if (claim.begun) {
       if (!(await deleteLeftovers(system, claim)))
-        throw new NameserverFailure('conflict', 'somebody else made the zone')
+        throw new NameserverFailure('conflict', 'the zone already exists at the nameserver')
       await claim.note(version, written.length)
     }
     const update = { zone: `${name}.`, denial, version, transfers, ...contentsOf(name, old, written) }

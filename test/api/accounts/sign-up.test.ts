@@ -46,7 +46,7 @@ test('the mail is plain text with one link, to the public URL', async (t) => {
     t.true(text.includes('expires after 12 hours'))
     // Without a mail server it is a file in a folder that the log names.
     const folder = join(own.system.config.dataFolder, 'mails')
-    t.true(own.logged().includes(`"message":"mails go to"`) && own.logged().includes(`"destination":"${folder}"`))
+    t.true(own.logged().includes(`"message":"mail destination"`) && own.logged().includes(`"destination":"${folder}"`))
   })
 })
 
