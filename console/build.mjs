@@ -7,6 +7,9 @@ import { gzipSync } from 'node:zlib'
 
 const TARGET = 'build/web'
 
+// Nothing of the console is called by `new` but classes, so functions can become arrows and methods.
+const compress = { passes: 3, ecma: 2022, unsafe_arrows: true, unsafe_methods: true }
+
 const packages = resolve(process.argv[2])
 const { buildSync } = createRequire(join(packages, 'esbuild', 'package.json'))('esbuild')
 const { minifySync } = createRequire(join(packages, '@swc/core', 'package.json'))('@swc/core')
@@ -34,9 +37,7 @@ let page = fs.readFileSync('console/index.html', 'utf8')
 for (const { path, text } of outputFiles) {
   const name = basename(path)
   // With swc's names of variables, gzip saves more than with those of esbuild.
-  const contents = name.endsWith('.js')
-    ? minifySync(text, { module: true, compress: { passes: 3 }, mangle: true }).code
-    : text
+  const contents = name.endsWith('.js') ? minifySync(text, { module: true, compress, mangle: true }).code : text
   fs.writeFileSync(join(TARGET, 'assets', `${name}.gz`), gzipSync(contents, { level: 9, memLevel: 7 }))
   page = page.replace(name.replace(/-\w+(?=\.)/, ''), name)
 }

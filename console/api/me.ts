@@ -41,6 +41,11 @@ export function mayChange(domain: string): boolean {
   return mayWriteIn(me.value!.policies, domain)
 }
 
+/** Whether the token may delete a domain and replace its keys, as far as its policies say. */
+export function mayDelete(domain: string): boolean {
+  return me.value!.token.perm_delete_domain && mayChange(domain)
+}
+
 /** Whether the token may read and change the account (contract §3.2). */
 export function mayManageAccount(): boolean {
   return me.value!.token.perm_manage_tokens && me.value!.policies.length === 0

@@ -2,7 +2,7 @@
 
 const ALGORITHMS: Record<string, string> = {
   5: 'RSA/SHA-1',
-  7: 'RSA/SHA-1, NSEC3',
+  7: 'RSA/SHA-1',
   8: 'RSA/SHA-256',
   10: 'RSA/SHA-512',
   13: 'ECDSA P-256/SHA-256',
@@ -81,12 +81,12 @@ export const WAITS: Record<string, string> = {
   nameservers: 'all nameservers to serve the change',
   caches: 'resolvers to forget what they have',
   signers: 'the other signers to show the new key, or your confirmation',
-  parent: 'the DS record at the parent, or your confirmation',
+  parent: 'the DS record at the parent',
 }
 
 /** A step of a rollover in the history (contract §15.5). */
 export function stepWords({ action, phase }: { action: string; phase: string | null }): string {
-  if (action === 'cancel') return 'Key replacement cancelled.'
-  if (action === 'confirm') return 'Key replacement confirmed.'
+  const deed = { cancel: 'cancelled', confirm: 'confirmed', force: 'forced' }[action]
+  if (deed !== undefined) return `Key replacement ${deed}.`
   return phase === null ? 'Key replaced.' : `Key replacement: ${PHASES[phase] ?? phase}`
 }

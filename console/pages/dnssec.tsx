@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, ask, Refused } from '../api/client.ts'
+import { isLogin, mayDelete } from '../api/me.ts'
 import type { components } from '../../build/api-types.d.ts'
 import { nameserversOf } from '../api/rrsets.ts'
 import { partsOfDnskey, partsOfNames, PHASES, STATES, WAITS } from '../model/dnssec.ts'
@@ -44,10 +45,12 @@ export function DnssecPage({ name }: { name: string }) {
           )}
         </Loaded>
       </section>
-      <section aria-labelledby="rollover">
-        <h2 id="rollover">Replace the key</h2>
-        <RolloverPart name={name} onChanged={reload} />
-      </section>
+      {mayDelete(name) && (
+        <section aria-labelledby="rollover">
+          <h2 id="rollover">Replace the key</h2>
+          <RolloverPart name={name} onChanged={reload} />
+        </section>
+      )}
     </>
   )
 }
@@ -163,12 +166,13 @@ const CHOICES = [
 function Begin({ name, onBegun }: { name: string; onBegun: () => void }) {
   const [algorithm, setAlgorithm] = useState<(typeof CHOICES)[number][0]>('ecdsa256')
   const action = useAction()
+  const begin = async (body: Schemas['RolloverInput']) => {
+    await ask(api.POST('/api/v1/domains/{name}/rollover/', { params: { path: { name } }, body }))
+    onBegun()
+  }
   return (
     <>
-      <p>
-        A new key replaces the present one, step by step. The service says when the DS record at your registrar has to
-        change.
-      </p>
+      <p>A new key replaces the present one, step by step. The service says when the DS record has to change.</p>
       <Refusal of={action} />
       <p class="tools">
         <label>
@@ -186,15 +190,11 @@ function Begin({ name, onBegun }: { name: string; onBegun: () => void }) {
             ))}
           </select>
         </label>
-        <Act
-          action={action}
-          work={async () => {
-            const params = { path: { name } }
-            await ask(api.POST('/api/v1/domains/{name}/rollover/', { params, body: { algorithm } }))
-            onBegun()
-          }}
-        >
+        <Act action={action} work={() => begin({ algorithm })}>
           Replace the key
+        </Act>
+        <Act action={action} work={() => begin({ return: true })}>
+          Go back to the key of before
         </Act>
       </p>
     </>
@@ -205,7 +205,13 @@ function Progress(props: { name: string; rollover: Schemas['Rollover']; onChange
   const { name, rollover, onChanged } = props
   const params = { path: { name } }
   const action = useAction()
-  const confirm = () => ask(api.POST('/api/v1/domains/{name}/rollover/confirm/', { params }))
+  const confirm = (force: boolean): Promise<unknown> =>
+    ask(api.POST('/api/v1/domains/{name}/rollover/confirm/', { params, body: { force } })).catch((reason: unknown) => {
+      // It says what the parent has, and what breaks without the former key.
+      const { message } = reason as Error
+      if (isLogin() && message.includes('by force') && window.confirm(message)) return confirm(true)
+      throw reason
+    })
   const cancel = () => ask(api.DELETE('/api/v1/domains/{name}/rollover/', { params }))
   return (
     <>
@@ -233,7 +239,7 @@ function Progress(props: { name: string; rollover: Schemas['Rollover']; onChange
           Look again
         </button>
         {['signers', 'parent'].includes(rollover.waits_for) && (
-          <Act action={action} work={() => confirm().then(onChanged)}>
+          <Act action={action} work={() => confirm(false).then(onChanged)}>
             {rollover.waits_for === 'parent'
               ? 'The parent has the new DS record alone'
               : 'The signers show the new key'}

@@ -1,4 +1,4 @@
-import { mayChange, me } from '../api/me.ts'
+import { mayDelete } from '../api/me.ts'
 import { location } from '../router.ts'
 
 const TABS = [
@@ -18,7 +18,7 @@ export function DomainHeader({ name }: { name: string }) {
       <h1 tabIndex={-1}>{name}</h1>
       <nav aria-label={name}>
         {TABS.map(([part, text]) => {
-          if (part === '/delete' && !(me.value!.token.perm_delete_domain && mayChange(name))) return null
+          if (part === '/delete' && !mayDelete(name)) return null
           const to = `domains/${name}${part}`
           return (
             <a key={part} href={to} aria-current={to === path ? 'page' : undefined}>

@@ -3,10 +3,11 @@ import { partsOfDnskey, partsOfDs } from '../../console/model/dnssec.ts'
 import { check, openConsole } from '../support/console/console.ts'
 import { withBrowser } from '../support/browser.ts'
 import { domainOf, newDomain, succeeded } from '../support/clients/api.ts'
+import { addToken } from '../support/clients/tokens.ts'
 import { startWorld, type World } from '../support/dns/world.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
-import { passTime } from '../support/rollovers/steps.ts'
+import { enter, passTime } from '../support/rollovers/steps.ts'
 
 // The pages about the DNSSEC and the nameservers of a domain.
 
@@ -81,6 +82,43 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText(/Key replacement cancelled\. By a token\.$/).waitFor()
     await check(t, tab, 'dnssec-history')
     t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('who may not delete the domain is not offered to replace its key; a login forces it after a dialog', async (t) => {
+    const { api, id } = await service().account()
+    const name = await newDomain(api)
+    const path = `domains/${name}/dnssec`
+    const plain = await addToken(service(), id)
+    const refused = await openConsole(browser(), service().url, { path, secret: plain.secret })
+    await refused.page.getByRole('heading', { name: 'For the registrar' }).waitFor()
+    await refused.page.getByText('The key itself').waitFor()
+    t.is(await refused.page.getByRole('heading', { name: 'Replace the key' }).count(), 0)
+    await refused.page.context().close()
+
+    const login = await addToken(service(), id, { mfa: false, permDeleteDomain: true })
+    const tab = await openConsole(browser(), service().url, { path, secret: login.secret })
+    const { page } = tab
+    await page.getByRole('button', { name: 'Go back to the key of before' }).click()
+    await page.getByText('There are no former keys of this domain.').waitFor()
+    succeeded(await api.post(`/domains/${name}/rollover/`, {}), 201)
+    await enter(service(), name, 'await-ds')
+    await page.reload()
+    const asked: string[] = []
+    const answers = [false, true]
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message())
+      void (answers.shift() === true ? dialog.accept() : dialog.dismiss())
+    })
+    const confirm = page.getByRole('button', { name: 'The parent has the new DS record alone' })
+    await confirm.click()
+    await page.getByText(/^It is unknown whether the parent zone still has the former DS/).waitFor()
+    t.like(succeeded(await api.get(`/domains/${name}/rollover/`), 200).json, { phase: 'await-ds' })
+    await confirm.click()
+    while (!(await page.getByText(/Resolvers forget the former one/).isVisible()))
+      await page.getByRole('button', { name: 'Look again' }).click()
+    t.is(asked.length, 2)
+    t.regex(asked[0]!, /without whose key validating resolvers would reject the domain/)
     await page.context().close()
   })
 

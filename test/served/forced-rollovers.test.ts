@@ -114,7 +114,7 @@ test('what cannot be asked may have the former DS: only force helps', async (t) 
   const first = await account().api.post(confirmationOf(name))
   const silent = `The server b.nic.example (${world.addresses[1]}) of the parent zone example does not answer.`
   const unknown = (reason: string) => ({
-    detail: `It is unknown whether the parent zone still has the former DS. ${reason} A login can confirm by force.`,
+    detail: `It is unknown whether the parent zone still has the former DS, without whose key validating resolvers would reject the domain. ${reason} A login can confirm by force.`,
   })
   t.deepEqual([first.status, first.json], [409, unknown(silent)])
   service().system.parents = world.parents(() => false)
@@ -122,7 +122,7 @@ test('what cannot be asked may have the former DS: only force helps', async (t) 
   t.is(second.status, 409)
   t.regex(
     second.text,
-    /^\{"detail":"It is unknown whether the parent zone still has the former DS\. .+ A login can confirm by force\."\}$/,
+    /^\{"detail":"It is unknown whether the parent zone still has the former DS, .+ A login can confirm by force\."\}$/,
   )
   succeeded(await (await login()).post(confirmationOf(name), BY_FORCE), 200)
   await reach(name, undefined)

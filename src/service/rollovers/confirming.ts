@@ -63,5 +63,7 @@ function doubtOf({ name }: Domain, rollover: Rollover, { parent, servers, proble
   const silent = servers.find(({ problem }) => problem !== null)
   if (silent === undefined && servers.length > 0) return undefined
   const reason = silent === undefined ? problems[0] : failureOf(parent!, silent)
-  return `It is unknown whether the parent zone still has the former DS. ${reason} A login can confirm by force.`
+  const unknown =
+    'It is unknown whether the parent zone still has the former DS, without whose key validating resolvers would reject the domain.'
+  return `${unknown} ${reason} A login can confirm by force.`
 }
