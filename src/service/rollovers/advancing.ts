@@ -16,6 +16,7 @@ import { openPublication } from '../zone/publication.ts'
 import { isReplaced } from './parent-ds.ts'
 import { firstPhase, nextPhase, waitsForSigners } from './phases.ts'
 import { beginQueued } from './queue.ts'
+import { tellOwners } from './owner-notices.ts'
 import { remindOwner } from './owner-reminders.ts'
 import { carryOut } from './rollovers.ts'
 
@@ -58,6 +59,7 @@ export function rolloverTasks(system: System): BackgroundTask[] {
       await store.addWaited(system.db, stopwatch.tick())
       await advanceDue(system, 'service', stopping)
       await beginQueued(system, ROLLOVERS_AT_ONCE, stopping)
+      await tellOwners(system)
     })
     if (!hasTurn) stopwatch.stop()
   }

@@ -20,7 +20,9 @@ export async function remindOwner(system: System, domain: Domain, rollover: Roll
   await transaction(system.db, async (trx) => {
     // The owner may have confirmed or cancelled it meanwhile.
     if (!(await store.noteMail(trx, rollover, now))) return
-    await sendToAccount(system, trx, domain.ownerId, 'rollover', textOf(domain, rollover))
+    // Beyond the rates of mails, the next look tries again.
+    if (await sendToAccount(system, trx, domain.ownerId, 'rollover', textOf(domain, rollover))) return
+    await store.noteMail(trx, rollover, mailed)
   })
 }
 

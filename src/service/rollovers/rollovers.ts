@@ -4,6 +4,7 @@ import * as domains from '../../store/domains/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import { former, keysOf, setStates } from '../../store/domains/keys.ts'
 import * as notifications from '../../store/domains/notifications.ts'
+import * as notices from '../../store/domains/rollover-notices.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
 import type { RolloverAction } from '../../store/zone/history.ts'
@@ -20,6 +21,7 @@ import { policiesOn } from '../tokens/policies.ts'
 import { record, SERVICE, type Author } from '../zone/journal.ts'
 import { openZone } from '../zone/opening.ts'
 import { nextVersion, type Publication } from '../zone/publication.ts'
+import { eventOf } from './owner-notices.ts'
 import { isReplaced } from './parent-ds.ts'
 import { PHASES, firstPhase, visibilityIn, waitsForSigners, type Sides } from './phases.ts'
 
@@ -213,14 +215,16 @@ export async function carryOut(
   })
 }
 
-/** Adds an entry to the history of a domain. */
+/** Adds an entry to the history of a domain, and tells its owner. */
 export async function recordAction(
   { system, trx }: Publication,
-  { id, published }: LockedDomain,
+  { id, name, ownerId, published }: LockedDomain,
   author: Author,
   rollover: RolloverAction,
   { version, since }: { version: number; since: Timestamp },
 ): Promise<void> {
+  const event = eventOf(rollover)
+  if (event !== undefined) await notices.add(trx, { ownerId, name }, author, { event, now: since })
   const state = { version, now: after(published, since), rollover }
   await record(system, trx, id, { ...author, source: 'rollover' }, state, [])
 }

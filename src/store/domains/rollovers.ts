@@ -128,15 +128,17 @@ export async function note(
   )
 }
 
-/** Notes that the owner is asked to do something. Returns false if the rollover no longer waits for that. */
+/**
+ * Notes when the owner was asked to do something; null: never. Returns false if the rollover no longer waits for that.
+ */
 export async function noteMail(
   trx: Db,
   { domainId, since }: Pick<Rollover, 'domainId' | 'since'>,
-  now: Timestamp,
+  time: Timestamp | null,
 ): Promise<boolean> {
-  const sql = `update rollovers set mailed = :now
+  const sql = `update rollovers set mailed = :time
     where domain_id = :domainId and ${WAITS_FOR_OTHERS} and since = :since and not confirmed returning domain_id`
-  return (await query(trx, sql, { domainId, since, now })).length > 0
+  return (await query(trx, sql, { domainId, since, time })).length > 0
 }
 
 /**
@@ -169,9 +171,12 @@ export async function addWaited(db: Db, seconds: number): Promise<void> {
   )
 }
 
-/** Reports whether there is any rollover. */
+/** Reports whether there is any rollover, or anything to tell of one. */
 export async function exist(db: Db): Promise<boolean> {
-  return (await maybeOne(db, 'select from rollovers limit 1')) !== undefined
+  return (
+    (await maybeOne(db, '(select from rollovers limit 1) union all (select from rollover_notices limit 1)')) !==
+    undefined
+  )
 }
 
 /** Who has to do the next step of a rollover. */
