@@ -2,7 +2,7 @@ import { Conflict, Invalid, NotFound, orNotFound, reasonOf } from '../../errors.
 import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
-import { former, keysOf, setStates } from '../../store/domains/keys.ts'
+import { former, inherit, keysOf, setStates } from '../../store/domains/keys.ts'
 import * as notifications from '../../store/domains/notifications.ts'
 import * as notices from '../../store/domains/rollover-notices.ts'
 import * as store from '../../store/domains/rollovers.ts'
@@ -133,7 +133,9 @@ async function storeNewKey(
  * parent, if there are any: with them, validating resolvers accept the domain at once.
  * @throws Conflict if no former keys are kept
  */
-async function formerKeys(trx: Db, { id, name }: Domain): Promise<string[]> {
+async function formerKeys(trx: Db, domain: Domain): Promise<string[]> {
+  const { id, name } = domain
+  await inherit(trx, domain)
   const generations = await former(trx, id)
   if (generations.length === 0) throw new Conflict('There are no former keys of this domain.')
   const { servers } = await lastCheck(trx, id)

@@ -78,6 +78,25 @@ export async function setStates(
   await query(trx, sql, { domainId, dnskeys, ...state, now })
 }
 
+/**
+ * Gives a domain the keys of the domains of its name that its account has deleted, as former ones that retired then: it is
+ * their successor, and the parent may still have their DS.
+ */
+export async function inherit(
+  trx: Db,
+  { id, name, ownerId }: { id: number; name: string; ownerId: string },
+): Promise<void> {
+  await query(
+    trx,
+    `insert into keys (domain_id, dnskey, active, published, announced, secret, retired, former)
+       select :id, dnskey, active, false, false, secret, coalesce(retired, deleted), true
+       from keys join deleted_domains as before on before.id = domain_id
+       where name = :name and owner_id = :ownerId and domain_id <> :id and (retired is null or former)
+     on conflict (domain_id, dnskey) do nothing`,
+    { id, name, ownerId },
+  )
+}
+
 /** Returns the public halves of the keys that were replaced, those that retired together in one array, the last first. */
 export async function former(db: Db, domainId: number): Promise<string[][]> {
   const sql = `select array_agg(dnskey order by dnskey) as dnskeys from keys

@@ -151,6 +151,26 @@ test('former keys are erased with the domains that were deleted at the same time
   t.is((await dnskeysOf(names[1])).length, 2)
 })
 
+test('a domain of the same name has the keys of those that its account has deleted, and no others', async (t) => {
+  const { api } = account()
+  const other = await service().account()
+  const name = await newDomain(other.api)
+  succeeded(await other.api.delete(`/domains/${name}/`), 204)
+  await newDomain(api, name)
+  t.is((await api.post(pathOf(name), { return: true })).text, NONE)
+  const { dnskey, ds } = (await domainOf(api, name)).keys[0]!
+  // Each hides its predecessor from `restore`.
+  for (const again of [1, 2]) {
+    succeeded(await api.delete(`/domains/${name}/`), 204)
+    await newDomain(api, name)
+    t.false((await dnskeysOf(name)).includes(dnskey), `${again}`)
+  }
+  await see(name, [ds[1]!])
+  succeeded(await api.post(pathOf(name), { return: true }), 201)
+  t.true((await dnskeysOf(name)).includes(dnskey))
+  await eventually(async () => (await lookUp(service().powerDns, name, 'DNSKEY')).length === 2)
+})
+
 test('a domain that was deleted and comes back has its former keys, too', async (t) => {
   const { api } = account()
   const name = await newDomain(api)

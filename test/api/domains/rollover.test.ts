@@ -304,6 +304,7 @@ test('only a token that may delete the domain replaces its keys', async (t) => {
     for (const [method, path, body] of [
       ['POST', pathOf(name)],
       ['POST', pathOf(name), { emergency: true }],
+      ['POST', pathOf(name), { return: true }],
       ['DELETE', pathOf(busy)],
       ['DELETE', pathOf(awaiting)],
       ['POST', `${pathOf(busy)}confirm/`],
