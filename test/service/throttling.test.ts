@@ -376,3 +376,24 @@ test.serial('a comparison that throws is not counted', async (t) => {
     t.false(await compareFrom(system, '192.0.2.1', async () => false))
   })
 })
+
+test.serial(
+  'a password from a known network, or with a captcha that was needed, is that of a trusted client',
+  async (t) => {
+    await withSystem({ THROTTLE_RATES: 'login_failure=1/min' }, async (system) => {
+      const clients: string[] = []
+      const guess = (isKnownNetwork: boolean, solve?: () => Promise<void>) =>
+        comparePassword(system, {
+          ...{ address: '192.0.2.60', email: 'trusted@example.test', isKnownNetwork, solve },
+          compare: async (client) => clients.push(client) > 0,
+        })
+      const solve = () => Promise.resolve()
+      for (const [isKnownNetwork, solving] of [[false], [true], [false, solve]] as const) {
+        t.true(await guess(isKnownNetwork, solving))
+      }
+      await compareFrom(system, '192.0.2.60', async () => false)
+      t.true(await guess(false, solve))
+      t.deepEqual(clients, ['strangers', 'trusted', 'strangers', 'trusted'])
+    })
+  },
+)

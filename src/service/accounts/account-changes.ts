@@ -78,7 +78,7 @@ export async function resetPassword(
 ): Promise<void> {
   await confirmations.check(system, 'reset-password', code)
   const { newPassword, ...asked } = input()
-  const passwordHash = await hashPassword(newPassword)
+  const passwordHash = await hashPassword(newPassword, 'trusted')
   const { account, deleted } = await confirmations.redeem(
     system,
     'reset-password',

@@ -5,7 +5,7 @@ import { transaction, type Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { record } from '../events.ts'
 import { checkCaptcha, type CaptchaAnswer } from './captchas.ts'
-import { hashPassword, isOutdated, verifyPassword } from './passwords.ts'
+import { hashPassword, isOutdated, verifyPassword, type Client } from './passwords.ts'
 import { networkOf } from '../throttling/callers.ts'
 import { comparePassword } from '../throttling/guessing.ts'
 
@@ -30,8 +30,8 @@ export async function withPassword<T>(
 ): Promise<T> {
   const known = await accounts.withEmail(system.db, email)
   const network = networkOf(address)
-  const compare = async () => {
-    const matches = await verifyPassword(known?.passwordHash ?? null, password)
+  const compare = async (client: Client) => {
+    const matches = await verifyPassword(known?.passwordHash ?? null, password, client)
     return matches && known?.state === 'active'
   }
   const solve = captcha === undefined ? undefined : () => checkCaptcha(system, captcha)
@@ -43,7 +43,7 @@ export async function withPassword<T>(
     if (!isRight) record(system, 'login_failed', { account: known?.id ?? null, by: 'password' })
   }
   if (!isRight || known === undefined) throw invalidCredentials()
-  const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password) : undefined
+  const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password, 'trusted') : undefined
   return transaction(system.db, async (trx) => {
     const account = await accounts.lock(trx, known.id)
     // The credentials may have changed during the comparison.

@@ -15,8 +15,14 @@ const ALGORITHM = '$argon2id$'
 /** OWASP's first recommendation for argon2id (parameters of RFC 9106 §3.1). Each hash contains them. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } satisfies Options
 
-/** The limit of parallel hashes: half of the processors, so that guessed passwords do not slow down other requests. */
-const limit = pLimit(Math.max(1, Math.floor(availableParallelism() / 2)))
+/**
+ * The limits of parallel hashes: for strangers half of the processors, so that guessed passwords do not slow down other
+ * requests. Clients that have proved something have a place of their own, so that strangers' floods do not reach them.
+ */
+const limits = { strangers: pLimit(Math.max(1, Math.floor(availableParallelism() / 2))), trusted: pLimit(1) }
+
+/** Whose password is hashed: that of a client which comes from a known network, or has solved a captcha or got a link. */
+export type Client = keyof typeof limits
 
 /** The hash of a random password, for the comparison if the account does not exist. */
 let dummyHash: Promise<string> | undefined
@@ -31,17 +37,17 @@ export function passwordProblems(password: string): string[] {
 }
 
 /** Hashes a password in a separate thread. @throws Throttled if too many hashes are waiting */
-export async function hashPassword(password: string): Promise<string> {
-  return limited(() => hash(password, PARAMETERS))
+export async function hashPassword(password: string, client: Client): Promise<string> {
+  return limited(client, () => hash(password, PARAMETERS))
 }
 
 /**
  * Reports whether the password matches the hash. Without a hash the answer is false, after the same time.
  * @throws Throttled if too many hashes are waiting
  */
-export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
+export async function verifyPassword(passwordHash: string | null, password: string, client: Client): Promise<boolean> {
   const compared = passwordHash ?? (await (dummyHash ??= hash(randomBytes(16), PARAMETERS)))
-  const matches = await limited(() => verify(compared, password))
+  const matches = await limited(client, () => verify(compared, password))
   return matches && passwordHash !== null
 }
 
@@ -52,7 +58,8 @@ export function isOutdated(passwordHash: string): boolean {
   return Object.entries(PARAMETERS).some(([name, value]) => options[name as keyof typeof PARAMETERS] !== value)
 }
 
-async function limited<T>(work: () => Promise<T>): Promise<T> {
+async function limited<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  const limit = limits[client]
   if (limit.pendingCount >= HASHES_WAITING) throw new Throttled(1, 'passwords')
   return limit(work)
 }

@@ -49,7 +49,7 @@ export async function signUp(system: System, input: SignUp, base: string): Promi
   const problems = input.domain === undefined ? [] : await newcomerProblems(system, input.domain)
   if (problems.length > 0) throw Invalid.field('domain', ...problems)
   if (input.captcha !== undefined || !emailConfirmation) await refuseUnsolvedCaptcha(system, input.captcha)
-  const passwordHash = input.password === null ? null : await hashPassword(input.password)
+  const passwordHash = input.password === null ? null : await hashPassword(input.password, 'strangers')
   await inConstantTime(() => addAccount(system, input, passwordHash, base))
   return emailConfirmation
 }

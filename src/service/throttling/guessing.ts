@@ -15,8 +15,8 @@ export interface Guess {
   isKnownNetwork: boolean
   /** Uses up the client's captcha; undefined: it has sent none. @throws Invalid unless it is solved */
   solve: (() => Promise<void>) | undefined
-  /** Returns whether the password is right. */
-  compare: () => Promise<boolean>
+  /** Returns whether the password is right. @param client trusted: one that has proved more than the password */
+  compare: (client: 'strangers' | 'trusted') => Promise<boolean>
 }
 
 /**
@@ -29,7 +29,7 @@ export interface Guess {
 export async function comparePassword(system: System, guess: Guess): Promise<boolean> {
   const { counters } = system
   const { solve, compare, isKnownNetwork } = guess
-  if (counters === undefined) return compare()
+  if (counters === undefined) return compare(isKnownNetwork ? 'trusted' : 'strangers')
   const [network, account] = [networkOf(guess.address), guess.email.toLowerCase()]
   const ofNetwork = windowsFor(system, 'login_failure', network)
   const ofAccount = windowsFor(system, 'login_failure_per_account', account)
@@ -44,9 +44,9 @@ export async function comparePassword(system: System, guess: Guess): Promise<boo
     if (isSolved) await solve()
     const identity = isBeyond && isSolved ? `${network} with captcha` : network
     const accepted = await limitFailures(system, 'login_failure', identity, async () => {
-      const mayPass = wait === undefined || isSolved || isKnownNetwork
+      const client = isSolved || isKnownNetwork ? 'trusted' : 'strangers'
       // Compared in any case, so that the time is always the same.
-      if ((await compare()) && mayPass) return true
+      if ((await compare(client)) && (wait === undefined || client === 'trusted')) return true
       // Not reserved: strangers would hold the places. So simultaneous requests from many networks may exceed the rate.
       await counters.count(ofAccount)
       return undefined

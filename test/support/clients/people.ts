@@ -9,7 +9,7 @@ import { lettersTo, letterTo, type Letter } from './mails.ts'
 
 export const PASSWORD = 'correct horse battery'
 
-const hash = shared(() => hashPassword(PASSWORD))
+const hash = shared(() => hashPassword(PASSWORD, 'strangers'))
 
 /** An account with a password. */
 export interface Person {
