@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
 import * as accounts from '../service/accounts/accounts.ts'
 import type { Account, Limits } from '../service/accounts/accounts.ts'
+import { lookAtAccount } from '../service/operation/looks.ts'
 import { numberOr, shortTime, table, type AddCommand, type Outcome } from './command.ts'
+import { stateOf } from './domain/looks.ts'
+import { presentToken, tokenCells } from './token.ts'
 
 export function addAccount(program: Command, add: AddCommand): void {
-  const group = program.command('account').description('create, list, limit, disable and delete accounts')
+  const group = program.command('account').description('create, list, show, limit, disable and delete accounts')
   withLimits(
     add(group, 'create <email>', {}, async (system, email: string, options: LimitOptions) =>
       shown(await accounts.create(system, email, limits(options))),
@@ -14,6 +17,41 @@ export function addAccount(program: Command, add: AddCommand): void {
     const all = await accounts.list(system)
     return { lines: rows(all), json: all.map(present) }
   }).description('list all accounts')
+  add(group, 'show <email>', {}, async (system, email: string) => {
+    const { account, domains, tokens } = await lookAtAccount(system, email)
+    const logins = tokens.filter(({ mfa, owner }) => mfa !== null && owner === account.email)
+    const others = tokens.filter((token) => !logins.includes(token))
+    const networks = account.knownNetworks
+    return {
+      lines: [
+        ...rows([account]),
+        `id: ${account.id}`,
+        `networks of the last logins: ${networks.length === 0 ? 'none' : networks.join(', ')}`,
+        ...section(
+          'LOGGED IN',
+          ['SINCE', 'LAST USED', 'ID'],
+          logins.map(({ id, created, lastUsed }) => [shortTime(created), shortTime(lastUsed), id]),
+        ),
+        ...section('TOKENS', ...tokenCells(others)),
+        ...section(
+          'DOMAINS',
+          ['NAME', 'STATE', 'CREATED'],
+          domains.map((domain) => [domain.name, stateOf(domain), shortTime(domain.created)]),
+        ),
+      ],
+      json: {
+        ...present(account),
+        known_networks: networks,
+        logins: logins.map(({ id, created, lastUsed }) => ({ id, created, last_used: lastUsed })),
+        tokens: others.map(presentToken),
+        domains_owned: domains.map((domain) => ({
+          name: domain.name,
+          state: stateOf(domain),
+          created: domain.created,
+        })),
+      },
+    }
+  }).description('show its domains, its tokens, and its last logins')
   add(group, 'disable <email>', {}, async (system, email: string) =>
     shown(await accounts.setState(system, email, 'disabled')),
   ).description('block its tokens and logins; DNS still serves its domains')
@@ -31,6 +69,11 @@ export function addAccount(program: Command, add: AddCommand): void {
   })
     .description('delete it and its tokens')
     .option('--with-domains', 'also delete its domains and their zones')
+}
+
+/** A table with a title, or nothing. */
+function section(title: string, head: string[], cells: (string | number)[][]): string[] {
+  return cells.length === 0 ? [] : ['', title, ...table(head, cells)]
 }
 
 interface LimitOptions {

@@ -19,7 +19,7 @@ import { settingsText } from './settings.ts'
 const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) => void>> = {
   account: async () => (await import('./account.ts')).addAccount,
   token: async () => (await import('./token.ts')).addToken,
-  domain: async () => (await import('./domain.ts')).addDomain,
+  domain: async () => (await import('./domain/domain.ts')).addDomain,
   dnssec: async () => (await import('./dnssec.ts')).addDnssec,
   delegation: async () => (await import('./delegation.ts')).addDelegation,
   signalling: async () => (await import('./signalling.ts')).addSignalling,

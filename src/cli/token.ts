@@ -23,7 +23,7 @@ export function addToken(program: Command, add: AddCommand): void {
       permManageTokens: options.manageTokens === true,
     }
     const { token, secret } = await tokens.create({ system, actor: operatorFor(id) }, { settings, problems: {} })
-    return { lines: [`id      ${token.id}`, `secret  ${secret}`], json: { ...present(token), token: secret } }
+    return { lines: [`id      ${token.id}`, `secret  ${secret}`], json: { ...presentToken(token), token: secret } }
   })
     .description('create a token and print its secret, only this once')
     .option('--name <text>', 'its purpose')
@@ -32,7 +32,7 @@ export function addToken(program: Command, add: AddCommand): void {
     .option('--manage-tokens', 'let it manage tokens, and so gain every permission')
   add(group, 'list <email>', {}, async (system, email: string) => {
     const all = await tokens.listAll(system, (await withEmail(system, email)).id)
-    return { lines: rows(all), json: all.map(present) }
+    return { lines: rows(all), json: all.map(presentToken) }
   }).description('list the tokens that the account owns, and those bound to it')
   add(group, 'revoke <id>', {}, async (system, id: string) => {
     await tokens.revoke(system, id)
@@ -40,21 +40,26 @@ export function addToken(program: Command, add: AddCommand): void {
   }).description('delete a token of any account')
   add(group, 'bind <id> <email>', {}, async (system, id: string, email: string) => {
     const bound = await tokens.bind(system, id, await withEmail(system, email))
-    return { lines: rows([bound]), json: present(bound) }
+    return { lines: rows([bound]), json: presentToken(bound) }
   }).description("let a token act for an account other than its owner's, permanently")
 }
 
 function rows(all: Token[]): string[] {
+  return table(...tokenCells(all))
+}
+
+/** Returns the head and the cells of a table of tokens. */
+export function tokenCells(all: Token[]): [head: string[], cells: string[][]] {
   const cells = all.map((each) => {
     const { permCreateDomain, permDeleteDomain, permManageTokens } = each
     const permissions = [permCreateDomain && 'create', permDeleteDomain && 'delete', permManageTokens && 'manage']
     const may = permissions.filter((one) => one !== false).join(',') || (each.mfa === null ? '' : 'login')
     return [each.id, each.owner, each.userOverride ?? '', may, shortTime(each.lastUsed), each.name]
   })
-  return table(['ID', 'OWNER', 'BOUND TO', 'MAY', 'LAST USED', 'NAME'], cells)
+  return [['ID', 'OWNER', 'BOUND TO', 'MAY', 'LAST USED', 'NAME'], cells]
 }
 
-function present(token: Token) {
+export function presentToken(token: Token) {
   return {
     id: token.id,
     created: token.created,

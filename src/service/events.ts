@@ -1,7 +1,7 @@
 import type { System } from '../system.ts'
 import { NIL_UUID } from './ids.ts'
 
-/** An event of an account, its tokens or the transfers of its domains, under a stable name (docs/operators/monitor.md). */
+/** An event of an account, its tokens, the transfers of its domains, or what the operator does to these, under a stable name (docs/operators/monitor.md). */
 export type Event =
   | 'login_failed'
   | 'account_created'
@@ -23,6 +23,9 @@ export type Event =
   | 'policy_changed'
   | 'policy_deleted'
   | 'transfers_changed'
+  | 'domain_suspended'
+  | 'domain_resumed'
+  | 'domain_moved'
 
 interface Circumstances {
   /** null: the account does not exist. */

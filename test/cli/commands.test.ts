@@ -216,8 +216,8 @@ test.serial('a new minimum TTL of a domain applies to later writes', async (t) =
   t.is(await refusal('domain', 'set-minimum-ttl', 'absent.example', '5'), 'There is no domain absent.example.')
   t.is(await refusal('domain', 'set-denial', 'absent.example', 'nsec'), 'There is no domain absent.example.')
   const [, printed] = await zoneplane('domain', 'list')
-  t.regex(printed, /^NAME +ACCOUNT +MINIMUM TTL +CREATED$/m)
-  t.regex(printed, /^ttl\.example +\S+@example\.test +5 +20/m)
+  t.regex(printed, /^NAME +ACCOUNT +STATE +MINIMUM TTL +CREATED$/m)
+  t.regex(printed, /^ttl\.example +\S+@example\.test +served +5 +20/m)
 })
 
 for (const [args, problem] of [

@@ -161,8 +161,8 @@ const MEMBERS: Record<string, string> = {
     'id created last_used owner user_override mfa max_age max_unused_period name perm_create_domain perm_delete_domain ' +
     'perm_manage_tokens allowed_subnets auto_policy is_valid',
   Policy: 'id domain subname type perm_write',
-  Domain: 'created published name minimum_ttl touched',
-  DomainWithKeys: 'created published name keys minimum_ttl touched',
+  Domain: 'created published name minimum_ttl touched suspended',
+  DomainWithKeys: 'created published name keys minimum_ttl touched suspended',
   Key: 'dnskey ds flags keytype managed',
   RRset: 'created domain subname name records ttl type touched',
   Change: 'subname type before after',

@@ -49,6 +49,11 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
     example: 60,
   },
   touched: { read: TIME, text: 'The time of the last write to it or its RRsets, even without a change.' },
+  suspended: {
+    read: TIME,
+    text: 'Since when the operator of the service has it suspended: it is not served, and nobody can change it. Absent otherwise.',
+    from: ({ suspended }) => suspended ?? undefined,
+  },
   zonefile: {
     // Not trimmed: a leading blank stands for the previous owner name, and errors name line numbers.
     writeOnly: text({ trim: false }).meta({ accepted: STRING }),
@@ -61,3 +66,5 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
     example: false,
   },
 })
+for (const schema of [DOMAIN.schema, DOMAIN.full])
+  schema.required = schema.required!.filter((name) => name !== 'suspended')

@@ -118,6 +118,7 @@ function zonefile(config: Config): Resource {
       summary: 'Export a zone file',
       description: 'All records except those of DNSSEC, in a form that can be imported.',
       answers: { 200: ZONE_FILE },
+      errors: { 409: ['The operator of the service has suspended the domain.'] },
       chain: [zonefiles.exportZonefile],
     },
     PUT: {

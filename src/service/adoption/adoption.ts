@@ -8,6 +8,7 @@ import * as accounts from '../../store/accounts/accounts.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
+import { conflicts } from '../../store/domains/relatives.ts'
 import * as marks from '../../store/zone/marks.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
@@ -18,6 +19,7 @@ import { sizeOf } from '../zone/changes.ts'
 import { isPublic, statesOf, storeKeys } from '../secrets/signing-keys.ts'
 import { counted, planContents, type AdoptionOptions, type ContentsPlan } from './adoption-plan.ts'
 import { isAllowed, nameProblems, registrable, registrableAncestors } from '../names/availability.ts'
+import { suspension } from '../names/suspended.ts'
 import { lockNamed } from '../domains/domains.ts'
 import { OWN_REPAIR, PROGRESS_PAUSE, repair } from '../repair/reconcile.ts'
 
@@ -161,8 +163,8 @@ async function nameObstacles(
     obstacles.push('nobody can register this name: it is a public suffix, or reserved (--allow-public-suffix)')
   }
   const ancestors = registrableAncestors(name, suffixes).slice(1)
-  if (await store.conflicts(db, owner?.id ?? NIL_UUID, name, ancestors)) {
-    obstacles.push('another account has a domain above or below it')
+  if (await conflicts(db, { ownerId: owner?.id ?? NIL_UUID, name, ancestors }, { orSuspended: true })) {
+    obstacles.push('another account has a domain above or below it, or such a domain is suspended')
   }
   if ((await store.past(db, name)).marked) obstacles.push('an unfinished creation of Zoneplane may have made it')
   return obstacles
@@ -241,12 +243,13 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
 
 /**
  * Makes a domain a foreign zone again: it disappears from the database, and PowerDNS answers it as before.
- * @throws Conflict if the zone is marked; NotFound, Unavailable
+ * @throws Conflict if the zone is marked, or the domain is suspended; NotFound, Unavailable
  */
 export async function release(system: System, name: string): Promise<void> {
   await using publication = await openPublication(system, 'adoption', { queues: [`zone ${name}`] })
   const { trx } = publication
   const domain = await lockNamed(trx, name)
+  if (domain.suspended !== null) throw suspension(name)
   if (await marks.isMarked(trx, name)) {
     throw new Conflict(`${name} is being repaired, or was lately. Try again in a few minutes.`)
   }

@@ -18,6 +18,7 @@ import { openPublication, type Publication } from '../zone/publication.ts'
 import { Zone } from '../zone/zone.ts'
 import { planContents } from './adoption-plan.ts'
 import { lockNamed } from '../domains/domains.ts'
+import { suspension } from '../names/suspended.ts'
 import { areSame, isPublic, statesOf, storeKeys } from '../secrets/signing-keys.ts'
 import { OWN_REPAIR, repair } from '../repair/reconcile.ts'
 
@@ -37,11 +38,12 @@ type State = Pick<RRsetState, 'records'> & { ttl?: number }
 
 /**
  * Pauses a domain: accounts cannot write it and the service does not repair its zone, so that the operator can work on
- * it at the nameserver. @throws NotFound, Unavailable; Conflict if its zone is being repaired
+ * it at the nameserver. @throws NotFound, Unavailable; Conflict if it is suspended, or its zone is being repaired
  */
 export async function pause(system: System, name: string): Promise<void> {
   await using publication = await openPublication(system, 'operator', { queues: [`zone ${name}`] })
   const domain = await lockNamed(publication.trx, name)
+  if (domain.suspended !== null) throw suspension(name)
   if (await marks.isMarked(publication.trx, name)) {
     throw new Conflict(`The zone of ${name} is being repaired. Try again when that is done.`)
   }

@@ -125,9 +125,13 @@ export async function authoriseWhole(db: Db, domain: Domain, policies: Policy[])
   if (!keys.every((key) => mayWrite(policies, domain.id, key))) throw new Denied()
 }
 
-/** Returns all domains, or those of one account, sorted by name; for the operator (contract §15.2). */
-export async function listAll(system: System, accountId?: string): Promise<OwnedDomain[]> {
-  return store.all(system.db, accountId ?? null)
+/**
+ * Returns all domains, or those of one account, whose names contain a text as in `list`, sorted by name; for the operator
+ * (contract §15.2).
+ */
+export async function listAll(system: System, accountId?: string, search = ''): Promise<OwnedDomain[]> {
+  const text = searchedText(search)
+  return text === undefined ? [] : store.all(system.db, accountId ?? null, text)
 }
 
 /** Sets the minimum TTL of future writes to a domain; existing TTLs stay (contract §15.2). @throws NotFound */

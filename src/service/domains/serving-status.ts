@@ -141,18 +141,19 @@ export interface SecondaryReport {
   oldest: Timestamp | null
 }
 
-/** Asks all secondaries about all zones. @param tell called repeatedly with the numbers of finished and of all zones */
+/** Asks all secondaries about all zones, but those of suspended domains. @param tell called repeatedly with the numbers of finished and of all zones */
 export async function reportOf(system: System, tell: (done: number, all: number) => void): Promise<SecondaryReport[]> {
   const reports = system.secondaries.all.map(({ name }): SecondaryReport => {
     return { name, insync: 0, pending: 0, unreachable: 0, oldest: null }
   })
   const askOne = async (domain: Domain) => [await askSecondaries(system, domain), domain] as const
-  const all = (await domains.versions(system.db)).length
+  const all = (await domains.versions(system.db)).filter(({ suspended }) => suspended === null).length
   let done = 0
   for (let last = 0; ;) {
     const page = await domains.listAfter(system.db, last, BATCH)
-    for (const statuses of await Promise.all(page.map(askOne))) addTo(reports, ...statuses)
-    done += page.length
+    const served = page.filter(({ suspended }) => suspended === null)
+    for (const statuses of await Promise.all(served.map(askOne))) addTo(reports, ...statuses)
+    done += served.length
     tell(Math.min(done, all), all)
     if (page.length < BATCH) return reports
     last = page.at(-1)!.id

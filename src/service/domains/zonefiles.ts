@@ -21,6 +21,7 @@ import { openZone } from '../zone/opening.ts'
 import { clamped } from '../zone/rrset-input.ts'
 import type { System } from '../../system.ts'
 import type { Access } from '../actor.ts'
+import { suspension } from '../names/suspended.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 
 /** Octets of an export that are sent at once. */
@@ -155,9 +156,11 @@ function refused(text: string): Invalid {
  * Exports the domain as a zone file that can be imported again (contract §7.8), in parts: a snapshot of the database,
  * with the SOA that is served for it. Few run at a time, because each keeps a connection to the database until its end.
  * @param host the service's host name, for the first line
- * @throws NotFound, NameserverFailure before the first part; Busy
+ * @throws NotFound, NameserverFailure before the first part; Conflict if the domain is suspended; Busy
  */
 export async function* exportZone({ system, actor, domain }: Access, host: string): AsyncGenerator<string> {
+  // It has no served SOA.
+  if (domain.suspended !== null) throw suspension(domain.name)
   const leave = await system.bounds.exports.take(`exports of ${actor.accountId}`, system.patience)
   try {
     let text: string | undefined

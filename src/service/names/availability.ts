@@ -8,6 +8,7 @@ import { NSEC3, SCRATCH_ZONE } from '../../nameserver/nameserver.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
 import type { Past } from '../../store/domains/domains.ts'
+import { conflicts } from '../../store/domains/relatives.ts'
 import type { System } from '../../system.ts'
 import { isOperator, unrestricted, type Writer } from '../actor.ts'
 import { NIL_UUID } from '../ids.ts'
@@ -81,7 +82,7 @@ async function isFree({ config }: System, db: Db, writer: Writer, name: string):
   const suffixes = config.localPublicSuffixes
   if (!isAllowed(name, suffixes) || (!isOperator(writer) && isReserved(name, config))) return false
   const ancestors = registrableAncestors(name, suffixes).slice(1)
-  return !(await store.conflicts(db, writer.accountId, name, ancestors))
+  return !(await conflicts(db, { ownerId: writer.accountId, name, ancestors }, { orSuspended: true }))
 }
 
 /** Returns the problems of a name regardless of other domains, in the contract's order (contract §7.3). */

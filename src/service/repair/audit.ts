@@ -32,8 +32,9 @@ export async function audit(system: System, compares: (id: number) => boolean): 
   const versions = await transaction(system.db, (trx) => domains.versions(trx))
   const serials = await system.nameserver.serials()
   const suspects = new Map<string, number | null>()
-  for (const { id, name, version, paused } of versions) {
-    if (serials.get(`${name}.`) === version && !(compares(id) && (await contentsDiffer(system, name)))) continue
+  for (const { id, name, version, paused, suspended } of versions) {
+    const wanted = suspended === null ? version : undefined
+    if (serials.get(`${name}.`) === wanted && !(compares(id) && (await contentsDiffer(system, name)))) continue
     if (paused) system.log.warn('paused zone differs from Postgres', { zone: name })
     else suspects.set(name, compares(id) ? null : version)
   }
@@ -79,8 +80,9 @@ async function contentsDiffer(system: System, name: string): Promise<boolean> {
   return domain === undefined || differs(system, domain)
 }
 
-/** Reports whether the zone at the nameserver differs from the database. */
+/** Reports whether the zone at the nameserver differs from the database, which wants none of a suspended domain. */
 export async function differs(system: System, domain: Domain): Promise<boolean> {
+  if (domain.suspended !== null) return (await system.nameserver.read(`${domain.name}.`)) !== undefined
   const transfers = await transfersOf(system, system.db, domain)
   const live = await system.nameserver.read(`${domain.name}.`, transfers)
   if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true

@@ -11,7 +11,7 @@ import type { System } from '../../system.ts'
 import { after } from '../../time.ts'
 import { registrable } from '../names/availability.ts'
 import { Claim, moment } from '../zone/claim.ts'
-import { deleteLeftovers, openPublication, type Publication } from '../zone/publication.ts'
+import { deleteLeftovers, openPublication, withhold, type Publication } from '../zone/publication.ts'
 import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
 import { audit, AUDIT_PAUSE, auditByTurns, differs, named } from './audit.ts'
 import { untilProbed } from './probing.ts'
@@ -89,18 +89,31 @@ function kindOf(error: unknown): string {
  * @throws Busy after QUEUE_TIMEOUT, or without a turn; NameserverFailure
  */
 export async function clearLeftovers(system: System, name: string): Promise<void> {
+  await repairWhile(system, name, () => marks.isLeftover(system.db, name))
+}
+
+/**
+ * Makes a marked zone equal to the database now, or waits for another worker that does.
+ * @throws Busy after QUEUE_TIMEOUT, or without a turn; NameserverFailure
+ */
+export async function repairNow(system: System, name: string): Promise<void> {
+  await repairWhile(system, name, async () => (await marks.list(system.db, [name])).length > 0)
+}
+
+async function repairWhile(system: System, name: string, isMarked: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + QUEUE_TIMEOUT
-  while (await marks.isLeftover(system.db, name)) {
+  while (await isMarked()) {
     if (performance.now() > end) throw Busy.waitedTooLong(`${name} is still being repaired`)
     if (!(await repair(system, name))) await sleep(LEFTOVER_PAUSE)
   }
 }
 
-/** Reports whether the nameserver has the domain's version and keys, or no zone if the domain does not exist. */
+/** Reports whether the nameserver has the domain's version and keys, or no zone if none is to be served. */
 async function isServed(system: System, name: string, domain: Domain | undefined): Promise<boolean> {
-  if ((await system.nameserver.serial(`${name}.`)) !== domain?.version) return false
+  const isWanted = domain !== undefined && domain.suspended === null
+  if ((await system.nameserver.serial(`${name}.`)) !== (isWanted ? domain.version : undefined)) return false
   // The serial does not show a late request that changed a key.
-  if (domain === undefined) return true
+  if (!isWanted) return true
   return areSame(await keys.keysOf(system.db, domain.id), await system.nameserver.keyStates(`${name}.`))
 }
 
@@ -113,13 +126,17 @@ async function lockIfFree(trx: Db, name: string): Promise<LockedDomain | 'busy' 
   return domains.lockIfFree(trx, name)
 }
 
-/** Makes a zone equal to the database; without domain, deletes the remains of a creation of ours. */
+/**
+ * Makes a zone equal to the database: deletes that of a suspended domain, and, without domain, the remains of a creation
+ * of ours.
+ */
 async function restore(publication: Publication, domain: LockedDomain | undefined, claim: Claim): Promise<void> {
   const { system } = publication
   const { zone, since: marked } = claim.mark
   await claim.wait()
   let rrsets: string | undefined
-  if (domain !== undefined) {
+  if (domain !== undefined && domain.suspended !== null) await withhold(system, claim, domain)
+  else if (domain !== undefined) {
     const isForeign = marks.wasAudited(claim.mark)
     const { version, differences: found } = await new Zone(publication, domain, REPAIR).publishWhole(claim)
     if (isForeign && found.length > 0) {

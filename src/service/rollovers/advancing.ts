@@ -124,7 +124,13 @@ async function enterNext(system: System, domain: Domain, rollover: Rollover): Pr
   const locked = await domains.lock(publication.trx, domain.name)
   const present = locked && (await store.rolloverOf(publication.trx, domain.id))
   // The owner may have cancelled it, or added other signers, meanwhile.
-  if (locked?.paused !== false || present?.phase !== rollover.phase || present.since !== rollover.since) return
+  if (
+    locked?.paused !== false ||
+    locked.suspended !== null ||
+    present?.phase !== rollover.phase ||
+    present.since !== rollover.since
+  )
+    return
   if (waitsForSigners(present)) return
   await carryOut(publication, locked, { ...present, phase: nextPhase(present.phase, present), action: 'advance' })
 }

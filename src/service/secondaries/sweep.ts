@@ -23,7 +23,8 @@ export function sweepTask(system: System): BackgroundTask {
     const recent = await domains.publishedSince(system.db, since, SWEEP_BATCH)
     const next = await domains.listAfter(system.db, last, SWEEP_BATCH)
     last = next.length < SWEEP_BATCH ? 0 : next.at(-1)!.id
-    for (const { name, version, published } of [...recent, ...next]) {
+    for (const { name, version, published, suspended } of [...recent, ...next]) {
+      if (suspended !== null) continue
       // Not awaited: a secondary that does not answer keeps nothing waiting. The next round notifies it.
       system.secondaries.remind(name, system.nameserver.servedSerial(version, published)).catch(() => undefined)
       await sleep(SWEEP_PAUSE, undefined, { signal }).catch(() => undefined)

@@ -111,6 +111,11 @@ export async function withRights<T>(
   )
 }
 
+/** Keeps rights unchanged, for a writer without a token: so no account is deleted that gets something. */
+export async function keep(trx: Db, holders: Holder[]): Promise<void> {
+  await rights.lock(trx, holders, [])
+}
+
 /** Reserves the rights of a token, or of all tokens of an account, for a change by a writer without a token. */
 export async function reserve(trx: Db, holder: Holder): Promise<void> {
   await rights.lock(trx, [], [holder])

@@ -6,7 +6,8 @@ import { inSlices, type Work } from '../../flow/slices.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
-import type { Access, Writer } from '../actor.ts'
+import { isOperator, type Access, type Writer } from '../actor.ts'
+import { suspension } from '../names/suspended.ts'
 import { lineOf } from '../throttling/callers.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { renew, type Use } from '../tokens/rights.ts'
@@ -27,7 +28,7 @@ export interface Opening {
 /**
  * Locks a zone for one write, and renews the rights of the writer's token.
  * @param subnames those of the write
- * @throws Conflict if the domain is paused; NotFound, Unauthenticated, Denied, Unavailable
+ * @throws Conflict if the domain is paused or suspended; NotFound, Unauthenticated, Denied, Unavailable
  */
 export async function openZone(
   { system, actor, domain }: Access<Writer>,
@@ -61,7 +62,7 @@ interface Writing {
 /**
  * Locks a domain's zone; undefined if the domain does not exist.
  * @param writing undefined if the service writes
- * @throws Conflict if the domain is paused; Unauthenticated, Denied if the writer may no longer do so
+ * @throws Conflict if the domain is paused, or suspended unless the operator deletes it; Unauthenticated, Denied if the writer may no longer do so
  */
 export async function lockZone(
   publication: Publication,
@@ -82,6 +83,8 @@ export async function lockZone(
   )
   if (domain === undefined) return undefined
   if (domain.paused) throw new Conflict(`${name} is paused by the operator of this service and cannot be changed now.`)
+  const isEnd = writing?.opening.use === 'domainDeletion' && isOperator(writing.writer)
+  if (domain.suspended !== null && !isEnd) throw suspension(name)
   if (writing === undefined || renewed === undefined)
     return new Zone(publication, domain, SERVICE, divided(read, scope))
   // The token got its first policies after its authentication.

@@ -256,6 +256,21 @@ function isSetUp(live: PublishedZone, wanted: Pick<PublishedZone, 'denial' | 'ke
 }
 
 /**
+ * Deletes the zone of a suspended domain, if there is one, whatever its state. Keys that only the nameserver has are
+ * stored before, so that the zone can come back with all of them.
+ */
+export async function withhold(system: System, claim: Claim, domain: LockedDomain): Promise<void> {
+  const zone = `${domain.name}.`
+  const live = await system.nameserver.read(zone)
+  if (live === undefined) return
+  await keepKeys(system, system.pools.marks, domain, live)
+  // A serial that no push has: it would show an earlier one as applied. The zone comes back above it.
+  const sent = Math.max(domain.sent, claim.mark.version ?? 0, live.serial ?? 0)
+  await claim.note(nextVersion(system, sent), live.rrsets.length)
+  await system.nameserver.deleteZone(zone, claim)
+}
+
+/**
  * Deletes the zone that a failed creation left at the nameserver: one without SOA, or with a serial that was sent since
  * the zone is marked, or the serial before. Several creations may have failed, and an earlier one may have been applied
  * late. Any other zone is foreign, and stays. Returns true if the name is free.

@@ -22,6 +22,7 @@ import { creations, occasionOf, record, type Author } from './journal.ts'
 import { created, deleted, isCut, occlusions } from './occlusion.ts'
 import { deleteLeftovers, ended, equalise, nextVersion, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
+import { refuseForSuspended } from '../names/suspended.ts'
 import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
 
 /**
@@ -68,11 +69,16 @@ export class Zone implements ZoneState, AsyncDisposable {
    * Stores, publishes and commits the changes, unless the zone was opened for a dry run. When it resolves, DNS answers
    * the new state.
    * @param options.touch updates the domain's `touched` even if the changes neither change nor keep any RRset
-   * @throws Denied if the domain would be too large; Occluded, Unavailable, NameserverFailure
+   * @throws Denied if the domain would be too large; Conflict for names of suspended domains; Occluded, Unavailable, NameserverFailure
    */
   async write(changes: Change[], options?: { touch: boolean }): Promise<Written> {
     refuseTooLarge(this.publication.system.config, this.domain, growthOf(changes))
     const effective = changes.filter(({ isEffective }) => isEffective)
+    if (this.domain.suspendedBelow.length > 0)
+      refuseForSuspended(
+        this.domain,
+        effective.flatMap(({ after }) => after ?? []),
+      )
     await this.#refuseOccluded(effective)
     if (this.dryRun) return { changes: effective, rrsets: [], version: undefined }
     const applied = await this.apply(changes, options)

@@ -38,16 +38,16 @@ export async function size(db: Db): Promise<number> {
   return (await one<{ size: number }>(db, 'select count(*) as size from catalog_members where listed')).size
 }
 
-/** Makes the members those of the domains, as if each had been created now, or lost; in linear time. */
+/** Makes the members those of the domains that are served, as if each had been created now, or lost; in linear time. */
 export async function equalise(trx: Db): Promise<void> {
   await query(
     trx,
     `insert into catalog_members (domain_id, zone) select id, name from domains
-     where not exists (select from catalog_members where domain_id = domains.id and not gone)
+     where suspended is null and not exists (select from catalog_members where domain_id = domains.id and not gone)
      on conflict (domain_id) do update set gone = false, lost = false`,
   )
-  const sql = `update catalog_members set gone = true, lost = true
-    where not gone and not exists (select from domains where id = domain_id)`
+  const sql = `update catalog_members set gone = true, lost = not exists (select from domains where id = domain_id)
+    where not gone and not exists (select from domains where id = domain_id and suspended is null)`
   await query(trx, sql)
 }
 

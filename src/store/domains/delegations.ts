@@ -71,12 +71,12 @@ export async function plan(db: Db, now: Timestamp, young: Timestamp, limit: numb
   return planned.length
 }
 
-/** Returns some of the domains whose check is due: first those that wait, and the others in the order of their times. */
+/** Returns some of the domains whose check is due, but no suspended ones: first those that wait, and the others in the order of their times. */
 export async function due(db: Db, now: Timestamp, limit: number): Promise<DueDomain[]> {
   return query(
     db,
     `select id, name from delegations join domains on id = domain_id
-     where due <= :now order by waits is null, due limit :limit`,
+     where due <= :now and suspended is null order by waits is null, due limit :limit`,
     { now, limit },
   )
 }

@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import { lostSerialSql } from '../incarnations.ts'
 import { maybeOne, one, query, type Db } from '../database.ts'
 import { pageOf, type Cursor, type Page } from '../pagination.ts'
+import { isBelow } from './relatives.ts'
 import { visibleTo, type Viewer } from './visibility.ts'
 
 /**
@@ -28,6 +29,8 @@ export interface Domain {
   denial: string
   /** True if the operator works on the zone at the nameserver: the service neither writes nor repairs it. */
   paused: boolean
+  /** Since when the operator has it suspended: its zone is not at the nameserver; null: it is not. */
+  suspended: Timestamp | null
   /** The number of its RRsets. */
   size: number
   /** The octets of their records. */
@@ -38,7 +41,7 @@ export interface Domain {
 }
 
 const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
-  domains.version, domains.rectify, domains.denial, domains.paused, domains.size, domains.record_octets as octets,
+  domains.version, domains.rectify, domains.denial, domains.paused, domains.suspended, domains.size, domains.record_octets as octets,
   domains.created, domains.published, domains.touched`
 
 /** A domain that the transaction has locked for writing. */
@@ -47,12 +50,16 @@ export interface LockedDomain extends Domain {
   sent: number
   /** The addresses of servers to which its account wants NOTIFY to be sent. */
   notify: string[]
+  /** The names of the suspended domains below it. */
+  suspendedBelow: string[]
 }
 
 const KNOWN = 'greatest(domains.version, (select version from spent where spent.name = domains.name))'
 
 const LOCKED = `${COLUMNS}, greatest(${KNOWN}, ${lostSerialSql(KNOWN)}) as sent,
-  coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify`
+  coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify,
+  array(select below.name from domains as below where below.suspended is not null and ${isBelow('below.name', 'domains.name')})
+    as "suspendedBelow"`
 
 /** Returns the domain of this name, if the viewer can see it; without viewer: of any account. */
 export async function find(db: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {
@@ -117,22 +124,6 @@ export async function count(db: Db, viewer: Viewer, filter: Filter = {}): Promis
 export async function named(db: Db, viewer: Viewer, names: string[]): Promise<Domain[]> {
   const sql = `select ${COLUMNS} from domains where name = any (:names) and ${visibleTo(viewer)}`
   return query<Domain>(db, sql, { ...viewer, names })
-}
-
-/** Reports whether another account owns one of `ancestors`, or a domain below `name`. */
-export async function conflicts(db: Db, ownerId: string, name: string, ancestors: string[]): Promise<boolean> {
-  // Reversed, the names below `name` lie between `name.` and `name/`, because the slash follows the dot in ASCII.
-  const { conflict } = await one<{ conflict: boolean }>(
-    db,
-    `select exists (select from domains where name = any (:ancestors) and owner_id <> :ownerId)
-       or exists (
-         select from domains
-         where reverse(name) ~>~ (reverse(:name) || '.') and reverse(name) ~<~ (reverse(:name) || '/')
-           and owner_id <> :ownerId
-       ) as conflict`,
-    { ownerId, ancestors, name },
-  )
-  return conflict
 }
 
 /** Returns the highest serials that were ever sent for some domains. */
@@ -250,16 +241,18 @@ export async function touch(trx: Db, id: number, now: Timestamp): Promise<void> 
 }
 
 /** A domain with the e-mail address of its account. */
-export type OwnedDomain = Pick<Domain, 'name' | 'created' | 'minimumTtl'> & { owner: string }
+export type OwnedDomain = Pick<Domain, 'name' | 'created' | 'minimumTtl' | 'paused' | 'suspended'> & { owner: string }
 
-/** Returns the domains of one account, or of all, sorted by name. */
-export async function all(db: Db, ownerId: string | null): Promise<OwnedDomain[]> {
+/** Returns the domains of one account, or of all, whose names contain a text, sorted by name. */
+export async function all(db: Db, ownerId: string | null, search: string): Promise<OwnedDomain[]> {
   return query(
     db,
-    `select domains.name, domains.created, domains.minimum_ttl as "minimumTtl", accounts.email as owner
+    `select domains.name, domains.created, domains.minimum_ttl as "minimumTtl", domains.paused,
+       domains.suspended, accounts.email as owner
      from domains join accounts on accounts.id = domains.owner_id
-     where cast(:ownerId as uuid) is null or domains.owner_id = :ownerId order by domains.name`,
-    { ownerId },
+     where (cast(:ownerId as uuid) is null or domains.owner_id = :ownerId) and strpos(domains.name, :search) > 0
+     order by domains.name`,
+    { ownerId, search },
   )
 }
 
@@ -290,6 +283,6 @@ export async function listAfter(db: Db, id: number, limit: number): Promise<Doma
 }
 
 /** Returns the versions of all domains, for the audit only: the cost grows with the number of domains. */
-export async function versions(db: Db): Promise<Pick<Domain, 'id' | 'name' | 'version' | 'paused'>[]> {
-  return query(db, 'select id, name, version, paused from domains')
+export async function versions(db: Db): Promise<Pick<Domain, 'id' | 'name' | 'version' | 'paused' | 'suspended'>[]> {
+  return query(db, 'select id, name, version, paused, suspended from domains')
 }

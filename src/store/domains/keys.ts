@@ -118,6 +118,7 @@ export async function eraseRetired(db: Db, time: Timestamp, limit: number): Prom
 
 /** Returns the names of the domains whose keys were never stored. */
 export async function missing(db: Db): Promise<string[]> {
-  const sql = 'select name from domains where not exists (select from keys where domain_id = domains.id) order by id'
+  const sql = `select name from domains
+    where suspended is null and not exists (select from keys where domain_id = domains.id) order by id`
   return (await query<{ name: string }>(db, sql)).map(({ name }) => name)
 }

@@ -24,12 +24,12 @@ export async function add(trx: Db, domainIds: number[], now: Timestamp): Promise
   )
 }
 
-/** Returns some of the notifications that are due, the oldest first; none of a paused domain. */
+/** Returns some of the notifications that are due, the oldest first; none of a paused or suspended domain. */
 export async function due(db: Db, now: Timestamp, limit: number): Promise<Notification[]> {
   return query(
     db,
     `select domain_id as "domainId", name, attempts, due from parent_notifications join domains on id = domain_id
-     where due <= :now and not paused order by due limit :limit`,
+     where due <= :now and not paused and suspended is null order by due limit :limit`,
     { now, limit },
   )
 }

@@ -185,7 +185,7 @@ export type Side = 'service' | 'parent'
 /** Returns rollovers whose next observation is due, with the names of their domains, the longest due first. */
 export async function due(db: Db, side: Side, limit: number): Promise<(Rollover & { name: string })[]> {
   const sql = `select ${COLUMNS}, domains.name from rollovers join domains on domains.id = domain_id
-    where check_at <= now() and phase <> 'queued' and not domains.paused
+    where check_at <= now() and phase <> 'queued' and not domains.paused and domains.suspended is null
       and (phase = 'await-ds' and not confirmed) = :isAtParent
     order by check_at limit :limit`
   return query(db, sql, { isAtParent: side === 'parent', limit })
@@ -240,7 +240,7 @@ export async function startable(db: Db, limit: number): Promise<Queued[]> {
        select domain_id, name, algorithm, rollovers.emergency, at_most,
          row_number() over (order by check_at, domain_id) as place
        from rollovers join domains on id = domain_id
-       where phase = 'queued' and check_at <= now() and not paused
+       where phase = 'queued' and check_at <= now() and not paused and suspended is null
      ), busy as (select count(*) as number from rollovers where phase <> 'queued' and (confirmed or not ${WAITS_FOR_OTHERS}))
      select domain_id as "domainId", name, algorithm, emergency from queue, busy
      where place <= at_most - busy.number order by place limit :limit`,
@@ -250,13 +250,13 @@ export async function startable(db: Db, limit: number): Promise<Queued[]> {
 
 /**
  * Counts the rollovers in each phase, and the seconds since the oldest one entered it, without those that wait for
- * others, and those of paused domains.
+ * others, and those of paused or suspended domains.
  */
 export async function state(db: Db): Promise<{ phase: Phase; number: number; age: number }[]> {
   return query(
     db,
     `select phase, count(*) as number,
-       cast(coalesce(extract(epoch from now() - min(since) filter (where not paused and (confirmed or not ${WAITS_FOR_OTHERS}))), 0) as float8) as age
+       cast(coalesce(extract(epoch from now() - min(since) filter (where not paused and suspended is null and (confirmed or not ${WAITS_FOR_OTHERS}))), 0) as float8) as age
      from rollovers join domains on id = domain_id group by phase`,
   )
 }

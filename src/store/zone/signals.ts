@@ -22,10 +22,10 @@ export interface WaitingDomain {
 /** An RRset of a signalling zone. */
 export type Signal = RRsetState & { zoneId: number }
 
-/** Returns those of these domains that are there and not paused, in the order of their names. */
+/** Returns those of these domains that are there, and neither paused nor suspended, in the order of their names. */
 export async function zones(db: Db, names: string[]): Promise<SignallingZone[]> {
   const sql = `select id, name, minimum_ttl as "minimumTtl" from domains
-    where name = any (:names) and not paused order by name`
+    where name = any (:names) and not paused and suspended is null order by name`
   return query(db, sql, { names })
 }
 
@@ -47,7 +47,7 @@ export async function waiting(db: Db, most: number, limit: number): Promise<Wait
          'subname', subname, 'type', type, 'ttl', ttl, 'records', records) order by type), '[]') as added
        from rrsets where rrsets.domain_id = domains.id and subname = '' and type in ('CDS', 'CDNSKEY')
      ) as own
-     where settled = 'insecure' and trouble is null and not paused and length(cast(added as text)) <= :most
+     where settled = 'insecure' and trouble is null and not paused and suspended is null and length(cast(added as text)) <= :most
      order by domains.id desc limit :limit`,
     { most, limit },
   )

@@ -20,6 +20,7 @@ interface Row {
   denial: string
   size: number
   octets: number
+  suspended: string | null
   rrsets: { subname: string; type: string; ttl: number; records: string[] }[]
 }
 
@@ -76,7 +77,7 @@ export async function discrepanciesInTheEnd(servers: TestServers, foreign: strin
 function domainsOf(servers: Inspected, name: string | null = null): Promise<Row[]> {
   return query<Row>(
     servers.system.db,
-    `select name, version, rectify, denial, size, record_octets as octets, (
+    `select name, version, rectify, denial, size, record_octets as octets, suspended, (
        select coalesce(json_agg(json_build_object('subname', subname, 'type', type, 'ttl', ttl, 'records', records)), '[]')
        from rrsets where domain_id = domains.id
      ) as rrsets from domains where name = coalesce(:name, name) order by name`,
@@ -87,6 +88,7 @@ function domainsOf(servers: Inspected, name: string | null = null): Promise<Row[
 async function inZone(servers: Inspected, domain: Row): Promise<string[]> {
   const { name, version, rectify, denial, rrsets } = domain
   const { status, json } = await servers.pdns('GET', `/zones/${name}.`)
+  if (domain.suspended !== null) return status === 404 ? [] : [`${name} is suspended, and at PowerDNS: ${status}`]
   if (status !== 200) return [`${name} is not at PowerDNS: ${status}`]
   const zone = json as PdnsZone
   const keys = (await servers.pdns('GET', `/zones/${name}./cryptokeys`)).json as unknown[]

@@ -1,26 +1,34 @@
 import { Argument, Option, type Command } from 'commander'
-import { TTL_MAX } from '../limits.ts'
-import * as accounts from '../service/accounts/accounts.ts'
-import * as domains from '../service/domains/domains.ts'
-import * as pausing from '../service/adoption/pausing.ts'
-import type { Difference } from '../service/adoption/pausing.ts'
-import { operatorFor } from '../service/actor.ts'
-import { bringBack, create } from '../service/domains/creation.ts'
-import { numberOr, shortTime, table, timestamp, type AddCommand } from './command.ts'
+import { TTL_MAX } from '../../limits.ts'
+import * as accounts from '../../service/accounts/accounts.ts'
+import * as domains from '../../service/domains/domains.ts'
+import * as pausing from '../../service/adoption/pausing.ts'
+import type { Difference } from '../../service/adoption/pausing.ts'
+import { operatorFor } from '../../service/actor.ts'
+import { bringBack, create } from '../../service/domains/creation.ts'
+import { numberOr, shortTime, table, timestamp, type AddCommand } from '../command.ts'
+import { addInterventions } from './interventions.ts'
+import { addLooks, stateOf } from './looks.ts'
 
 export function addDomain(program: Command, add: AddCommand): void {
   const group = program
     .command('domain')
-    .description('create, list, pause and resume domains, set their minimum TTL and their denial')
-  add(group, 'list [email]', {}, async (system, email?: string) => {
+    .description('create, look at, pause, suspend, move and delete domains, set their minimum TTL and their denial')
+  add(group, 'list [email]', {}, async (system, email: string | undefined, { search }: { search?: string }) => {
     const owner = email === undefined ? undefined : await accounts.withEmail(system, email)
-    const all = await domains.listAll(system, owner?.id)
-    const cells = all.map(({ name, owner, minimumTtl, created }) => [name, owner, minimumTtl, shortTime(created)])
+    const all = await domains.listAll(system, owner?.id, search)
+    const cells = all.map((one) => [one.name, one.owner, stateOf(one), one.minimumTtl, shortTime(one.created)])
     return {
-      lines: table(['NAME', 'ACCOUNT', 'MINIMUM TTL', 'CREATED'], cells),
-      json: all.map(({ name, owner, minimumTtl, created }) => ({ name, owner, minimum_ttl: minimumTtl, created })),
+      lines: table(['NAME', 'ACCOUNT', 'STATE', 'MINIMUM TTL', 'CREATED'], cells),
+      json: all.map((one) => {
+        const { name, owner, minimumTtl, created } = one
+        return { name, owner, state: stateOf(one), minimum_ttl: minimumTtl, created }
+      }),
     }
-  }).description('list all domains, or those of one account')
+  })
+    .description('list all domains, or those of one account')
+    .option('--search <text>', 'only those whose names contain it')
+  addLooks(group, add)
   add(group, 'create <name>', { nameserver: true }, async (system, name: string, { account }: { account: string }) => {
     const { id, email } = await accounts.withEmail(system, account)
     await create(system, operatorFor(id), { name, problems: {} })
@@ -66,6 +74,7 @@ export function addDomain(program: Command, add: AddCommand): void {
     .description('end the pause; if the zone at PowerDNS differs, show the differences, unless you choose a side')
     .addOption(new Option('--ours', 'the contents of the database win').conflicts('theirs'))
     .option('--theirs', 'the contents at PowerDNS win')
+  addInterventions(group, add)
 }
 
 type Denial = keyof typeof domains.DENIALS

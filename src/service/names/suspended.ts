@@ -1,0 +1,37 @@
+import { Conflict } from '../../errors.ts'
+import type { LockedDomain } from '../../store/domains/domains.ts'
+
+/** Returns the error for a write to a suspended domain, or to its names (contract §2.2). */
+export function suspension(name: string): Conflict {
+  return new Conflict(
+    `${name} is suspended by the operator of this service: it is not served and cannot be changed. ` +
+      'Please contact the operator.',
+  )
+}
+
+/**
+ * Requires that RRsets do not bring back the names of suspended domains below their zone (contract §7.9).
+ * @param written those that a write creates or changes
+ * @throws Conflict
+ */
+export function refuseForSuspended(
+  { name, suspendedBelow }: Pick<LockedDomain, 'name' | 'suspendedBelow'>,
+  written: readonly { subname: string; type: string }[],
+): void {
+  for (const suspended of suspendedBelow) {
+    const subname = suspended.slice(0, -name.length - 1)
+    if (written.some((rrset) => answersFor(rrset, subname))) throw suspension(suspended)
+  }
+}
+
+/** Reports whether an RRset answers for names at or below `hidden`, or redirects or delegates them. */
+function answersFor({ subname, type }: { subname: string; type: string }, hidden: string): boolean {
+  if (isWithin(subname, hidden)) return true
+  if (subname === '*' || subname.startsWith('*.')) return isWithin(hidden, subname.slice(2))
+  return (type === 'DNAME' || (type === 'NS' && subname !== '')) && isWithin(hidden, subname)
+}
+
+/** Reports whether a subname is another one, or below it. All are below the empty one. */
+function isWithin(subname: string, other: string): boolean {
+  return other === '' || subname === other || subname.endsWith(`.${other}`)
+}

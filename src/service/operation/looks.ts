@@ -1,0 +1,71 @@
+import { NotFound } from '../../errors.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import type { Account } from '../../store/accounts/accounts.ts'
+import * as delegations from '../../store/domains/delegations.ts'
+import type { Domain, OwnedDomain } from '../../store/domains/domains.ts'
+import * as rollovers from '../../store/domains/rollovers.ts'
+import type { Phase } from '../../store/domains/rollovers.ts'
+import type { Token } from '../../store/tokens/tokens.ts'
+import { buried } from '../../store/zone/deleted-domains.ts'
+import * as history from '../../store/zone/history.ts'
+import type { Entry, Step } from '../../store/zone/history.ts'
+import * as rrsets from '../../store/zone/rrsets.ts'
+import type { RRset } from '../../store/zone/rrsets.ts'
+import type { System } from '../../system.ts'
+import { withEmail } from '../accounts/accounts.ts'
+import { find, findNamed, listAll } from '../domains/domains.ts'
+import { withKeys, type Key } from '../domains/keys.ts'
+import * as tokens from '../tokens/tokens.ts'
+
+export type { Entry, Step }
+
+// What the operator sees of a domain and of an account, whoever owns it.
+
+/** A domain, and what belongs to it. */
+export interface DomainLook {
+  domain: Domain
+  owner: Account
+  keys: Key[]
+  /** The phase of the replacement of its keys, if there is one. */
+  rollover: Phase | undefined
+  /** The state at the last check at the parent, if there was one. */
+  delegation: string | undefined
+  /** The newest RRsets: as many as a page has. */
+  rrsets: RRset[]
+}
+
+/** @throws NotFound */
+export async function lookAtDomain(system: System, name: string): Promise<DomainLook> {
+  const { db } = system
+  const domain = await findNamed(system, name)
+  const { id, ownerId } = domain
+  const [owner, { keys }, rollover, check, { rows }] = await Promise.all([
+    accounts.get(db, ownerId),
+    withKeys(system, domain),
+    rollovers.rolloverOf(db, id),
+    delegations.find(db, id),
+    rrsets.page(db, id, {}),
+  ])
+  return { domain, owner: owner!, keys, rollover: rollover?.phase, delegation: check?.state, rrsets: rows }
+}
+
+/** Returns the newest entries of the history of a domain, or of the one of this name that was deleted last. @throws NotFound */
+export async function historyOf(system: System, name: string, limit: number): Promise<Entry[]> {
+  const { id } = (await find(system, name)) ?? (await buried(system.db, name, null)) ?? {}
+  if (id === undefined) throw new NotFound(`There is no domain ${name}, and no deleted one whose history is kept.`)
+  return (await history.page(system.db, id, {})).rows.slice(0, limit)
+}
+
+/** An account, and what it has. */
+export interface AccountLook {
+  account: Account
+  domains: OwnedDomain[]
+  tokens: Token[]
+}
+
+/** @throws NotFound */
+export async function lookAtAccount(system: System, email: string): Promise<AccountLook> {
+  const account = await withEmail(system, email)
+  const [domains, all] = await Promise.all([listAll(system, account.id), tokens.listAll(system, account.id)])
+  return { account, domains, tokens: all }
+}

@@ -1,0 +1,69 @@
+import type { Timestamp } from '../../time.ts'
+import { query, type Db } from '../database.ts'
+
+// What the operator does to domains of an account.
+
+/** Suspends a domain, whose zone leaves the catalog zone. */
+export async function suspend(trx: Db, id: number, time: Timestamp): Promise<void> {
+  await query(
+    trx,
+    `with member as (update catalog_members set gone = true, lost = false where domain_id = :id)
+     update domains set suspended = :time where id = :id`,
+    { id, time },
+  )
+}
+
+/** Ends the suspension of a domain. @param isMember true to list its zone in the catalog zone again */
+export async function endSuspension(trx: Db, id: number, isMember: boolean): Promise<void> {
+  await query(
+    trx,
+    `with served as (update domains set suspended = null where id = :id returning id, name)
+     insert into catalog_members (domain_id, zone) select id, name from served where :isMember
+     on conflict (domain_id) do update set listed = false, gone = false, lost = false`,
+    { id, isMember },
+  )
+}
+
+/** A domain that is locked for a move. */
+export interface MovingDomain {
+  id: number
+  name: string
+  ownerId: string
+  paused: boolean
+}
+
+/** Locks domains, in the order of their names, so that nobody writes them, and no policy begins to name them. */
+export async function lockToMove(trx: Db, names: string[]): Promise<MovingDomain[]> {
+  const sql = `select id, name, owner_id as "ownerId", paused from domains where name = any (:names)
+    order by name for update`
+  return query(trx, sql, { names })
+}
+
+/**
+ * Gives domains to another account. Nothing of the former account stays with them: no policy of its tokens, no permission
+ * to transfer the zones, and no name in their histories.
+ * @returns the names of those that had such permissions, with the names of their keys
+ */
+export async function move(
+  trx: Db,
+  ids: number[],
+  ownerId: string,
+): Promise<{ name: string; keyName: string | null }[]> {
+  return query(
+    trx,
+    `with moved as (update domains set owner_id = :ownerId where id = any (:ids) returning id, name),
+       unnamed as (
+         update history set owner_id = null, token_id = null, request_id = null
+         where domain_id = any (:ids) and owner_id is not null
+       ), freed as (delete from policies where domain_id = any (:ids)),
+       before as (select domain_id, key_name, secret from transfers where domain_id = any (:ids)),
+       closed as (
+         update transfers set addresses = '{}', notify = '{}', secret = null,
+           key_name = case when secret is null then key_name else 'key-' || gen_random_uuid() end
+         where domain_id = any (:ids)
+       )
+     select name, case when secret is not null then key_name end as "keyName"
+     from moved join before on domain_id = id order by name`,
+    { ids, ownerId },
+  )
+}
