@@ -245,6 +245,9 @@ test.serial('however many callers there are, memory holds a limited number of wi
   // Whoever guesses a password cannot make it forget the wrong ones by requests from many addresses.
   const failures: Window[] = [{ scope: 'login_failure_per_account', key: 'an account', quota: 100, length: 3600 }]
   await memory.count(failures)
+  // Nor does a token get its requests of the day again.
+  const lasting: Window[] = [{ scope: 'user', key: 'a token', quota: 100, length: DAY }]
+  await memory.count(lasting)
   for (let i = 0; i < 1.5 * WINDOWS_MAX; i++) {
     await memory.count(windowsOf(`address ${i}`))
     if (i % 1000 === 0) await memory.count(windowsOf('regular'))
@@ -254,6 +257,7 @@ test.serial('however many callers there are, memory holds a limited number of wi
   t.is(await used(`address ${0.5 * WINDOWS_MAX + 1}`), 1)
   t.is(await used(`address ${0.5 * WINDOWS_MAX - 1}`), 0)
   t.is((await memory.read(failures))[0]!.used, 1)
+  t.is((await memory.read(lasting))[0]!.used, 1)
 })
 
 test.serial('the window with the fewest remaining requests is reported, of equal ones the longest', async (t) => {

@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import type { Config } from '../../settings/config.ts'
 import { reasonOf } from '../../errors.ts'
-import type { Scope } from '../../limits.ts'
+import { LASTING_WINDOW, type Scope } from '../../limits.ts'
 import type { Log } from '../../log.ts'
 import * as store from '../../store/windows.ts'
 import type { Count, Window } from '../../store/windows.ts'
 
-/** Windows that a process keeps in memory, for all callers together: some 0.5 kB each. */
+/** Windows of each kind that a process keeps in memory, for all callers together: some 0.5 kB each. */
 export const WINDOWS_MAX = 100_000
 
 export type { Window }
@@ -77,11 +77,13 @@ export function createCounters(
 const FAILURES: ReadonlySet<Scope> = new Set(['login_failure', 'login_failure_per_account', 'totp_failure'])
 
 /**
- * The counts of this process. Beyond WINDOWS_MAX windows, it forgets the least recently used ones; those of failures apart,
- * so that cheap requests from many addresses do not give whoever guesses a password another try.
+ * The counts of this process. Beyond WINDOWS_MAX windows of a kind, it forgets the least recently used ones; those of
+ * failures and the lasting ones apart. So cheap requests from many addresses give nobody another try of a password, and
+ * no token its requests of the day again.
  */
 export class Memory implements Counters {
   readonly #failures = new LRUCache<string, Count>({ max: WINDOWS_MAX })
+  readonly #lasting = new LRUCache<string, Count>({ max: WINDOWS_MAX })
   readonly #others = new LRUCache<string, Count>({ max: WINDOWS_MAX })
 
   /** Nothing is awaited between reading and counting, so simultaneous requests do not take the same place. */
@@ -103,8 +105,9 @@ export class Memory implements Counters {
     }
   }
 
-  #countsOf({ scope }: Window): LRUCache<string, Count> {
-    return FAILURES.has(scope) ? this.#failures : this.#others
+  #countsOf({ scope, length }: Window): LRUCache<string, Count> {
+    if (FAILURES.has(scope)) return this.#failures
+    return length > LASTING_WINDOW ? this.#lasting : this.#others
   }
 
   #read(windows: Window[]): Counted[] {
