@@ -94,7 +94,7 @@ export const RATES: Record<Scope, readonly Rate[]> = {
   totp_failure: [{ requests: 10, seconds: HOUR }],
   mail: [
     { requests: 3, seconds: HOUR },
-    { requests: 10, seconds: DAY },
+    { requests: 5, seconds: 12 * HOUR },
   ],
 }
 

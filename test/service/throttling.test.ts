@@ -79,7 +79,7 @@ const RATES: [Scope, [number, number][]][] = [
   ['login_failure', [[10, 60]]],
   ['login_failure_per_account', [[100, 3600]]],
   ['totp_failure', [[10, 3600]]],
-  ['mail', [[3, 3600], [10, DAY]]],
+  ['mail', [[3, 3600], [5, DAY / 2]]],
 ] // prettier-ignore
 
 for (const [scope, rates] of RATES) {
@@ -401,3 +401,8 @@ test.serial(
     })
   },
 )
+
+test('whoever gets no further mail has one with a link that is still valid', (t) => {
+  const { confirmationValidity, throttleRates } = readConfig({})
+  for (const { seconds } of throttleRates.mail) t.true(seconds <= confirmationValidity)
+})

@@ -68,8 +68,8 @@ test('notices are counted, too; the log has those that are not sent', async (t) 
   t.is(lines.filter((line) => line.includes('"kind":"managing-token"') && line.includes(id)).length, 1)
 })
 
-test('the rates of a day hold, too, and are a setting', async (t) => {
-  const settings = { THROTTLE: 'on', THROTTLE_RATES: `${RATES}; mail=100/h, 2/d` }
+test('the rates of half a day hold, too, and are a setting', async (t) => {
+  const settings = { THROTTLE: 'on', THROTTLE_RATES: `${RATES}; mail=100/h, 2/12h` }
   await withService(settings, async (own) => {
     const someone = await person(own)
     for (let i = 0; i < 3; i++) await own.anonymous.post('/auth/account/reset-password/', { email: someone.email })
