@@ -112,6 +112,31 @@ test('if Postgres closes connections during writes, answers are 503 and no ackno
   t.is((await service.api.put(`/domains/${names[0]!}/rrsets/www/A/`, rrset('www', 9999))).status, 200)
 })
 
+test('if an upgrade of Postgres has replaced a library, writes are 503, and readiness notices it', async (t) => {
+  const service = await servers().serve()
+  const { db } = servers().system
+  await makeDomains(service, ['upgraded.example'])
+  const path = '/domains/upgraded.example/rrsets/www/A/'
+  /** Gives new sessions, which have not loaded the language of constraints yet, this library for it. */
+  const useLibrary = async (library: string) => {
+    await query(db, "update pg_proc set probin = :library where proname like 'plpgsql%'", { library })
+    await query(
+      db,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+  }
+  await useLibrary('$libdir/replaced')
+  await eventually(async () => (await service.api.get('//root/readyz')).status === 503)
+  isUnavailable(t, await service.api.put(path, rrset('www', 1)))
+  isUnavailable(t, await service.api.post('/domains/', { name: 'unborn.example' }))
+  t.like((await service.api.get(path)).json, { records: rrset('www', 0).records })
+  await useLibrary('$libdir/plpgsql')
+  await eventually(async () => (await service.api.put(path, rrset('www', 2))).status === 200)
+  await eventually(async () => (await service.api.get('//root/readyz')).status === 200)
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+})
+
 test('while Postgres is down, requests are answered 503; when it is back, they succeed', async (t) => {
   const folder = join(newFolder(), 'postgres')
   const open = () => startPostgres(folder, { durable: false, progress: () => undefined })

@@ -1,6 +1,9 @@
 import test from 'ava'
 import { mock } from 'node:test'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { HEALTH_TIME } from '../../src/limits.ts'
+import { query } from '../../src/store/database.ts'
+import type { System } from '../../src/system.ts'
 import type { Client } from '../support/clients/client.ts'
 import { exchange, plainRequest } from '../support/clients/raw.ts'
 import { addToken } from '../support/clients/tokens.ts'
@@ -140,7 +143,7 @@ test.serial('the readiness endpoint is 200', async (t) => {
 
 test.serial('many requests for the readiness share one check, and then its result for a second', async (t) => {
   const { proxy } = service()
-  await withAnother({}, async (_, anonymous) => {
+  await withAnother({}, async (_, anonymous, system) => {
     const ask = async (number = 1) => {
       const answers = await Promise.all(Array.from({ length: number }, () => anonymous.get('//root/readyz')))
       for (const { status } of answers) t.is(status, 200)
@@ -149,11 +152,15 @@ test.serial('many requests for the readiness share one check, and then its resul
     const before = proxy.calls.filter(isCheck).length
     const checks = () => proxy.calls.filter(isCheck).length - before
     const stopped = proxy.stop(isCheck)
+    const { counters } = system.pools
+    await query(counters, 'select 1')
     // The clock stands still, so nothing else can let another check begin.
     mock.timers.enable({ apis: ['setTimeout'] })
     try {
       const waiting = ask(300)
       await stopped.arrived
+      // Postgres has answered, within its own time limit.
+      while (counters.idleCount < counters.totalCount) await nextIteration()
       mock.timers.tick(2 * HEALTH_TIME)
       const late = ask()
       await anonymous.get('//root/healthz')
@@ -179,11 +186,11 @@ test.serial('liveness and readiness have no path below the API', async (t) => {
 /** Runs `work` on a second service with other settings and the same servers. */
 async function withAnother(
   environment: Record<string, string>,
-  work: (url: string, anonymous: Client) => Promise<void>,
+  work: (url: string, anonymous: Client, system: System) => Promise<void>,
 ): Promise<void> {
-  const { url, anonymous, stop } = await startService(service().backends, environment)
+  const { url, anonymous, system, stop } = await startService(service().backends, environment)
   try {
-    await work(url, anonymous)
+    await work(url, anonymous, system)
   } finally {
     await stop()
   }

@@ -5,15 +5,19 @@ const CONNECTION_CODES = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'EACCES',
 ]) // prettier-ignore
 
-/** Reports whether an error of the driver means that Postgres is now unreachable, starting, stopping, or overloaded. */
+/**
+ * Reports whether an error of the driver says nothing about the statement: Postgres is unreachable, starting, stopping,
+ * overloaded or damaged now.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = (error as { code?: string }).code ?? ''
   return (
     CONNECTION_CODES.has(code) ||
-    // Classes 08: connection, 53: resources, 57: operator intervention; 25006: read-only, 25P03: idle in transaction,
-    // 40001: serialization failure, 40P01: deadlock.
-    /^(08|53|57)|^(25006|25P03|40001|40P01)$/.test(code) ||
+    // Classes 08: connection, 53: resources, 57: operator intervention, 58: system error (also a library that an upgrade
+    // has replaced), F0: configuration file, XX: internal error; 25006: read-only, 25P03: idle in transaction, 40001:
+    // serialization failure, 40P01: deadlock, 55P02: a parameter cannot be changed now.
+    /^(08|53|57|58|F0|XX)|^(25006|25P03|40001|40P01|55P02)$/.test(code) ||
     /^(Connection terminated|timeout expired|timeout exceeded|Query read timeout|Client has encountered|Client was closed|Cannot use a pool)/.test(
       error.message,
     )
