@@ -144,6 +144,15 @@ for (const [ring, rooms] of Object.entries(ROOMS)) {
   })
 }
 
+test('architecture.md names every ring and room', (t) => {
+  const [, list] = readFileSync(join(projectFolder(), 'docs/design/architecture.md'), 'utf8').split('\n## Rings')
+  const folders = [...Object.keys(ARROWS), ...Object.values(ROOMS).flat()]
+  t.deepEqual(
+    folders.filter((folder) => !list!.includes(` ${folder}/`)),
+    [],
+  )
+})
+
 test('only nameserver, and what makes it, knows PowerDNS and the wire: all others use the interface', (t) => {
   const makers = ['process/create-system.ts']
   const users = FILES.filter((file) => ringOf(file) !== 'nameserver' && !makers.includes(file)).flatMap((file) =>
