@@ -1,3 +1,4 @@
+import { withoutDot } from '../../src/dns/names.ts'
 import type { RRset } from '../model/rrset.ts'
 import type { components } from '../../build/api-types.d.ts'
 import { api, ask, askAll, askPage, type Slice } from './client.ts'
@@ -16,7 +17,7 @@ export async function allRRsets(name: string, onPage?: (rrsets: RRset[]) => void
 export async function nameserversOf(name: string): Promise<string[]> {
   const params = { path: { name }, query: { subname: '', type: 'NS' } }
   const [rrset] = await ask(api.GET('/api/v1/domains/{name}/rrsets/', { params }))
-  return (rrset?.records ?? []).map((name) => name.slice(0, -1))
+  return (rrset?.records ?? []).map(withoutDot)
 }
 
 /** A page of the RRsets in all domains with a content or a name (contract §15.12). @throws Refused */

@@ -1,4 +1,4 @@
-import { lowerCase, nameOf } from '../../src/dns/names.ts'
+import { absolute, lowerCase, nameOf, withoutDot } from '../../src/dns/names.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { byPlace, type Edits, type RRsets } from './draft.ts'
 import { valuesOf } from './fields.ts'
@@ -87,7 +87,7 @@ function lookUps(tree: ZoneTree, name: string, sum = 0): number {
       /^(?:[-+~?]?(include|a|mx|ptr|exists)(?![^:/])|redirect=):?([^/]*)/i.exec(term) ?? []
     if (sum > MAX_LOOK_UPS || found === undefined || (mechanism === undefined && rest.length > 0)) continue
     sum++
-    if (/^(include|undefined)$/i.test(String(mechanism))) sum = lookUps(tree, `${target!.replace(/\.$/, '')}.`, sum)
+    if (/^(include|undefined)$/i.test(String(mechanism))) sum = lookUps(tree, absolute(withoutDot(target!)), sum)
   }
   return sum
 }
@@ -108,7 +108,7 @@ export function lossesBy(edits: Edits, rrsets: RRsets, domain: string): string[]
     const node = tree.at(name)
     const isLeft = ADDRESSES.some((each) => node?.[each] ?? left.has(rrsetKey({ subname, type: each })))
     return from && !isLeft
-      ? [`This removes the last address of ${name.slice(0, -1)}, to which ${titleOf(from)} points.`]
+      ? [`This removes the last address of ${withoutDot(name)}, to which ${titleOf(from)} points.`]
       : []
   })
   return [...new Set(texts)]

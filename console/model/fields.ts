@@ -1,6 +1,6 @@
 import type { Field as Codec } from '../../src/dns/codecs/fields.ts'
 import { Malformed } from '../../src/dns/malformed.ts'
-import { absolute } from '../../src/dns/names.ts'
+import { absolute, qualified } from '../../src/dns/names.ts'
 import { lexRecord, type Token } from '../../src/dns/presentation.ts'
 import { parseRdata, type Rdata } from '../../src/dns/rdata.ts'
 import { TYPES } from '../../src/dns/types.ts'
@@ -145,7 +145,7 @@ export function questionIn(type: string, record: string, domain: string): Questi
     const token = tokens[at]
     if (!field.isName || token === undefined || token.quoted || token.raw.endsWith('\\')) continue
     const name = token.raw
-    const below = absolute(name, `${domain}.`)
+    const below = qualified(name, absolute(domain))
     if (below !== name) return { at, name, answers: likeliest(name, below) }
   }
   return undefined
@@ -154,7 +154,7 @@ export function questionIn(type: string, record: string, domain: string): Questi
 /** The absolute names that a name may mean; the first is what most mean: one label is a host of the domain. */
 function likeliest(name: string, below: string): string[] {
   if (name === '@') return [below]
-  return name.includes('.') ? [`${name}.`, below] : [below, `${name}.`]
+  return name.includes('.') ? [absolute(name), below] : [below, absolute(name)]
 }
 
 /** The record with the answer to its question. */

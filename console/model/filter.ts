@@ -1,4 +1,4 @@
-import { nameOf } from '../../src/dns/names.ts'
+import { nameOf, relative, withoutDot } from '../../src/dns/names.ts'
 import { shownName, type RRset } from './rrset.ts'
 
 type Test = (rrset: RRset) => boolean
@@ -24,7 +24,7 @@ function testOf(word: string, domain: string): Test {
   if (signs !== undefined) return ({ ttl }) => signs.includes(ttl < seconds ? '<' : ttl > seconds ? '>' : '=')
   const [, name = word] = /^name:(.+)$/.exec(word) ?? []
   return ({ subname, type, records }) =>
-    [name, `${name}.`].includes(nameOf({ name: domain }, subname)) ||
+    withoutDot(name) === relative(nameOf({ name: domain }, subname)) ||
     shownName(subname).includes(name) ||
     (name === word && [type, ...records].some((part) => part.toLowerCase().includes(word)))
 }

@@ -1,3 +1,4 @@
+import { withoutDot } from '../../src/dns/names.ts'
 import { stepWords } from './dnssec.ts'
 import { asciiName } from './owner.ts'
 import { titleOf } from './rows.ts'
@@ -50,7 +51,7 @@ export function wordsOf(entry: Entry, email: string): string {
 
 /** The filters that are given. A name is one of the domain, or a full one; `@` is the apex. */
 export function wanted({ subname, type }: { subname: string; type: string }, domain: string) {
-  const name = asciiName(subname).replace(/\.$/, '')
+  const name = withoutDot(asciiName(subname))
   const inside = name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : name
   return {
     ...(name !== '' && { subname: ['@', domain].includes(name) ? '' : inside }),

@@ -1,4 +1,4 @@
-import { subnameProblems } from '../../src/dns/names.ts'
+import { absolute, subnameProblems } from '../../src/dns/names.ts'
 
 /** What a typed name is: a subname, or wrong, or one of several names, all absolute. */
 export type Owner = { subname: string } | { problems: string[] } | { answers: [inside: string, below: string] }
@@ -22,8 +22,9 @@ export function asciiName(typed: string): string {
 export function ownerOf(typed: string, domain: string): Owner {
   const name = asciiName(typed)
   if (name === '') return { problems: [`Type @ for ${domain} itself.`] }
-  if (name === '@' || name === `${domain}.`) return { subname: '' }
-  if (name === domain || name.endsWith(`.${domain}`)) return { answers: [`${name}.`, `${name}.${domain}.`] }
+  if (name === '@' || name === absolute(domain)) return { subname: '' }
+  if (name === domain || name.endsWith(`.${domain}`))
+    return { answers: [absolute(name), absolute(`${name}.${domain}`)] }
   const end = name.length - `.${domain}.`.length
   if (name.endsWith('.') && !(name.endsWith(`.${domain}.`) && end > 0)) {
     return { problems: [`${name} is not in ${domain}.`] }

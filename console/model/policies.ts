@@ -1,3 +1,4 @@
+import { withoutDot } from '../../src/dns/names.ts'
 import { asciiName } from './owner.ts'
 
 /** Which RRsets a token may write: a policy of the API (contract §6.1). Null means any. */
@@ -51,5 +52,5 @@ export function subnameOf(name: string, domain: string): string {
 
 /** A name as the API has it, from one that somebody typed: without the final dot, and as `asciiName` has it. */
 export function typedName(text: string): string {
-  return asciiName(text).replace(/\.$/, '')
+  return withoutDot(asciiName(text))
 }

@@ -1,3 +1,4 @@
+import { absolute } from '../../src/dns/names.ts'
 import type { Edit } from './draft.ts'
 import { checked, questionIn, recordOf, valuesOf } from './fields.ts'
 import { ownerOf } from './owner.ts'
@@ -27,7 +28,7 @@ const below = (label: string, subname: string) => (subname === '' ? label : `${l
 export const TEMPLATES: Readonly<Record<string, Template>> = {
   Mail: {
     asks: (domain) => [
-      ['Mail server', 'CNAME', `mail.${domain}.`],
+      ['Mail server', 'CNAME', absolute(`mail.${domain}`)],
       ['SPF', 'text', 'v=spf1 mx -all'],
       ['DMARC', 'text', 'v=DMARC1; p=none'],
       ['DKIM selector', 'owner', 'mail'],
@@ -48,7 +49,7 @@ export const TEMPLATES: Readonly<Record<string, Template>> = {
     lines: ([ipv4, ipv6], domain) => [
       ['', 'A', ipv4!],
       ['', 'AAAA', ipv6!],
-      ['www', 'CNAME', (ipv4! || ipv6!) && `${domain}.`],
+      ['www', 'CNAME', (ipv4! || ipv6!) && absolute(domain)],
     ],
   },
   'Certificate authority': {

@@ -1,3 +1,4 @@
+import { withoutDot } from '../../src/dns/names.ts'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { nameserversOf } from '../api/rrsets.ts'
@@ -52,7 +53,7 @@ function Publication({ status, names }: { status: Schemas['PublicationStatus']; 
   )
   for (const { name, status, version, detail } of nameservers) {
     const words = detail ?? (status === 'INSYNC' ? 'serves it' : 'does not answer')
-    rows.set(name.slice(0, -1), version === null ? words : `${words}: ${version}`)
+    rows.set(withoutDot(name), version === null ? words : `${words}: ${version}`)
   }
   return (
     <>

@@ -11,6 +11,24 @@ const TOO_LONG = 'Hostname must be no longer than 255 characters'
 /** The root, on the wire. */
 export const ROOT = '\0'
 
+/** An absolute name as text (RFC 1035 §5.1): it ends in a dot. All other texts of names have none. */
+export type Name = `${string}.`
+
+/** Returns the absolute form of a name without final dot. */
+export function absolute(name: string): Name {
+  return `${name}.`
+}
+
+/** Returns an absolute name without its final dot. */
+export function relative(name: Name): string {
+  return name.slice(0, -1)
+}
+
+/** Returns a name without its final dot, which it need not have. */
+export function withoutDot(text: string): string {
+  return text.replace(/\.$/, '')
+}
+
 /** Reads an absolute name (RFC 1035 §5.1) into its wire form, one character per octet. Case is kept. */
 export function parseName(text: string): string {
   if (/[\u0080-\uffff]/.test(text)) {
@@ -34,7 +52,7 @@ export function parseName(text: string): string {
  * Returns the absolute form of a name in a zone file (RFC 1035 §5.1): a name without final dot is relative to the
  * origin, `@` is the origin itself.
  */
-export function absolute(raw: string, origin: string): string {
+export function qualified(raw: string, origin: string): string {
   if (raw === '@') return origin
   if (/(?<!\\)(?:\\\\)*\\$/.test(raw)) throw new Unreadable('Text input is malformed.')
   if (/(?<!\\)(?:\\\\)*\.$/.test(raw)) return raw
@@ -52,11 +70,10 @@ export function takeName(wire: string): string {
 }
 
 /** Prints a name in wire form as the API shows it; characters that are special in a zone file are escaped. */
-export function printName(wire: string): string {
+export function printName(wire: string): Name {
   if (wire === ROOT) return '.'
-  return split(wire.slice(0, -1), takeCounted)
-    .map((label) => escape(label.slice(1), /["().;\\@$]|[^\x21-\x7e]/g) + '.')
-    .join('')
+  const labels = split(wire.slice(0, -1), takeCounted)
+  return absolute(labels.map((label) => escape(label.slice(1), /["().;\\@$]|[^\x21-\x7e]/g)).join('.'))
 }
 
 /** Folds only the case of ASCII letters (RFC 4343); works for names as text and on the wire. */
@@ -66,8 +83,8 @@ export function lowerCase(name: string): string {
 }
 
 /** Returns the absolute name of an RRset's owner. */
-export function nameOf(domain: { name: string }, subname: string): string {
-  return subname === '' ? `${domain.name}.` : `${subname}.${domain.name}.`
+export function nameOf(domain: { name: string }, subname: string): Name {
+  return absolute(subname === '' ? domain.name : `${subname}.${domain.name}`)
 }
 
 /** Returns the octets of an absolute owner name on the wire. It has no escapes, as subnames and domains have none. */

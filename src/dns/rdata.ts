@@ -1,6 +1,6 @@
 import { decimal } from './codecs/fields.ts'
 import { Malformed, Unquoted, Unreadable } from './malformed.ts'
-import { absolute } from './names.ts'
+import { qualified } from './names.ts'
 import { fromHex } from './octets.ts'
 import { lexRecord, MAX_RDATA, word, type Token } from './presentation.ts'
 import { TYPES, type RecordType } from './types.ts'
@@ -33,7 +33,7 @@ export function parseRdata(type: string, text: string): Rdata {
 export function readRdata(type: string, tokens: Token[], origin: string): Rdata {
   return explained(type, (row) => {
     const absolutes = tokens.map((token, i) =>
-      row.fields[i]?.isName && !token.quoted ? { ...token, raw: absolute(token.raw, origin) } : token,
+      row.fields[i]?.isName && !token.quoted ? { ...token, raw: qualified(token.raw, origin) } : token,
     )
     return read(row, isGeneric(tokens) ? tokens : absolutes)
   })

@@ -1,5 +1,16 @@
 import { Malformed, Refused, Unreadable } from './malformed.ts'
-import { absolute, isSubname, lowerCase, nameOf, parseName, printName, ROOT, SUBNAME_RULE } from './names.ts'
+import {
+  absolute,
+  isSubname,
+  lowerCase,
+  nameOf,
+  parseName,
+  printName,
+  qualified,
+  relative,
+  ROOT,
+  SUBNAME_RULE,
+} from './names.ts'
 import { detached } from './octets.ts'
 import { Lexer, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
 import { parseRdata, readRdata } from './rdata.ts'
@@ -96,7 +107,7 @@ class Reader {
   constructor(domain: string, apexNs: boolean) {
     this.#domain = domain
     this.#apexNs = apexNs
-    this.#origin = `${domain}.`
+    this.#origin = absolute(domain)
     this.#apex = parseName(this.#origin)
   }
 
@@ -105,7 +116,7 @@ class Reader {
     if (first === undefined) return
     if (!indented && !first.quoted && first.raw.startsWith('$')) this.#obey(tokens)
     else {
-      if (!indented) this.#owner = this.#subnameOf(parseName(absolute(rawWord(first), this.#origin)))
+      if (!indented) this.#owner = this.#subnameOf(parseName(qualified(rawWord(first), this.#origin)))
       if (this.#owner !== undefined) this.#add(this.#owner, tokens.slice(indented ? 0 : 1), number)
     }
   }
@@ -117,7 +128,7 @@ class Reader {
     if (surplus !== undefined) throw new Unreadable('expected end of line')
     if (name === '$TTL') this.#defaultTtl = readTtl(word(value))
     else {
-      this.#origin = absolute(rawWord(value), this.#origin)
+      this.#origin = qualified(rawWord(value), this.#origin)
       parseName(this.#origin)
     }
   }
@@ -202,7 +213,7 @@ class Reader {
   #subnameOf(wire: string): string | undefined {
     const name = lowerCase(wire)
     for (let at = 0; at < name.length; at += 1 + name.charCodeAt(at)) {
-      if (name.slice(at) === this.#apex) return at === 0 ? '' : printName(name.slice(0, at) + ROOT).slice(0, -1)
+      if (name.slice(at) === this.#apex) return at === 0 ? '' : relative(printName(name.slice(0, at) + ROOT))
     }
     return undefined
   }
