@@ -21,7 +21,7 @@ export async function makeDomains({ raw, backends }: Setup, count: number): Prom
   await using system = createSystem(readConfig(environmentFor(backends)), backends, createLog('error'))
   const keys: SigningKey[][] = []
   await throughput(count, WORKERS, async (_, i) => {
-    const name = `${zone(i)}.`
+    const name = `${zone(i)}.` as const
     const { rrsets, ...settings } = rawZone(i, name)
     const hosts = HOSTS.map(({ subname, address }) => rawRRset(`${subname}.${name}`, 'A', address))
     await raw('POST', '/zones?rrsets=false', { ...settings, rrsets: [...rrsets, ...hosts] })

@@ -1,3 +1,4 @@
+import type { Name } from '../dns/names.ts'
 import type { Timestamp } from '../time.ts'
 
 /** What determines for how long resolvers may have the former keys of a zone, in seconds. */
@@ -16,7 +17,7 @@ export const WAITS: Waits = { dnskeyTtl: 3600, dsMargin: 3600, parentPause: 60 }
  * The zone that probes make and delete. It is the same in all processes, so that each probe deletes the remains of an
  * earlier one that was cut short. Nobody can register its name (contract §7.3).
  */
-export const SCRATCH_ZONE = 'probe-dns.zoneplane.invalid.'
+export const SCRATCH_ZONE: Name = 'probe-dns.zoneplane.invalid.'
 
 /** An RRset as the nameserver serves it: the records are in standard presentation format. */
 export interface PublishedRRset {
@@ -50,7 +51,7 @@ export interface PublishedZone {
 
 /** RRsets for a zone, and the SOA serial that it gets with them. */
 export interface ZoneUpdate {
-  zone: string
+  zone: Name
   denial: Denial
   version: number
   rrsets: PublishedRRset[]
@@ -119,8 +120,7 @@ export interface FoundZone {
 
 /** An RRset, including the part that is not served. */
 export interface FoundRRset extends Omit<PublishedRRset, 'subname'> {
-  /** Absolute. */
-  name: string
+  name: Name
   /** The number of its further records, which are not served. */
   disabled: number
   comments: number
@@ -181,7 +181,7 @@ export interface Nameserver {
    */
   createZone(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<SigningKey[]>
   /** Deletes a zone and its keys; resolves also if the zone does not exist. Not atomic. */
-  deleteZone(zone: string, lease: Lease): Promise<void>
+  deleteZone(zone: Name, lease: Lease): Promise<void>
   /**
    * Replaces these RRsets and the SOA serial. Atomic for up to COLLECTION_ITEMS RRsets that fit into the body of a
    * user's request; more are sent in batches, the serial in the last one.
@@ -193,39 +193,39 @@ export interface Nameserver {
   /** Does the second half of `publish`: sends the first batch at once. */
   send(update: PreparedUpdate, lease: Lease): Promise<void>
   /** Sets whether each publication rectifies the zone (DNSSEC order, delegations), in time linear in its size. */
-  setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void>
+  setRectify(zone: Name, rectify: boolean, lease: Lease): Promise<void>
   /**
    * Makes the zone `configured`, sets `denial` and `rectify`, and signs the zone with a new key if it has none; takes
    * effect with the next publication.
    * @param transfers undefined: they stay as they are
    */
-  configure(zone: string, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void>
+  configure(zone: Name, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void>
   /** Sets `ownCds`, for the next publication. Not atomic. */
-  setOwnCds(zone: string, ownCds: boolean, lease: Lease): Promise<void>
+  setOwnCds(zone: Name, ownCds: boolean, lease: Lease): Promise<void>
   /** Sets the permissions to transfer the zone, at once. Not atomic. */
-  setTransfers(zone: string, transfers: Transfers, lease: Lease): Promise<void>
+  setTransfers(zone: Name, transfers: Transfers, lease: Lease): Promise<void>
   /** Removes a key that no longer belongs to any zone. */
   removeTransferKey(name: string): Promise<void>
   /** Returns all keys of the zone, with their private halves. */
-  signingKeys(zone: string): Promise<SigningKey[]>
+  signingKeys(zone: Name): Promise<SigningKey[]>
   /** Gives the zone these keys, in their states, and deletes those with the public halves in `gone`. Not atomic. */
-  setKeys(zone: string, keys: SigningKey[], gone: string[], lease: Lease): Promise<void>
+  setKeys(zone: Name, keys: SigningKey[], gone: string[], lease: Lease): Promise<void>
   /** Returns the states of the zone's keys. */
-  keyStates(zone: string): Promise<KeyState[]>
+  keyStates(zone: Name): Promise<KeyState[]>
   /** Returns the zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
-  serial(zone: string): Promise<number | undefined>
+  serial(zone: Name): Promise<number | undefined>
   /** Reports whether the zone has this SOA serial, as we set it. Costs less than `serial` if it has. */
-  hasSerial(zone: string, serial: number): Promise<boolean>
+  hasSerial(zone: Name, serial: number): Promise<boolean>
   /** Returns the serial that is served for a version that was published then; the nameserver may have increased it. */
   servedSerial(version: number, published: Timestamp): number
   /** Returns the SOA RRset with the serial served for this version. The nameserver increases it when signing again. */
-  servedSoa(zone: string, version: number): Promise<PublishedRRset>
+  servedSoa(zone: Name, version: number): Promise<PublishedRRset>
   /** Reads the whole zone; undefined if it does not exist. @param transfers required by `configured`; undefined: any */
-  read(zone: string, transfers?: Transfers): Promise<PublishedZone | undefined>
+  read(zone: Name, transfers?: Transfers): Promise<PublishedZone | undefined>
   /** Reads a zone that may be foreign; undefined if it does not exist. */
-  survey(zone: string): Promise<FoundZone | undefined>
+  survey(zone: Name): Promise<FoundZone | undefined>
   /** Returns the serials of all zones, in time linear in their number: for repair and the operator, not requests. */
-  serials(): Promise<Map<string, number>>
+  serials(): Promise<Map<Name, number>>
   /** Resolves if the nameserver answers, accepts our credentials, and was probed. */
   ready(): Promise<void>
   /**

@@ -1,3 +1,4 @@
+import { withoutDot } from '../dns/names.ts'
 import ipaddr from 'ipaddr.js'
 import { isIP, isIPv4 } from 'node:net'
 import { RATES, SCOPES, type Rate, type Scope } from '../limits.ts'
@@ -138,7 +139,7 @@ export function encryptionKeys(value: string): Buffer[] {
 /** Parses a host name, without final dot. */
 export function hostName(value: string): string {
   if (!HOST_NAME.test(value)) throw new Error(`must be one host name in lower case, not "${value}"`)
-  return value.replace(/\.$/, '')
+  return withoutDot(value)
 }
 
 /** Parses host names, without final dot. */
@@ -148,7 +149,7 @@ export function names(value: string): string[] {
   if (all.length === 0 || bad !== undefined) {
     throw new Error(`must be host names in lower case, separated by commas${bad === undefined ? '' : `, not "${bad}"`}`)
   }
-  return all.map((name) => name.replace(/\.$/, ''))
+  return all.map(withoutDot)
 }
 
 /** Parses `ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300`. */
@@ -161,7 +162,7 @@ export function secondaries(value: string): Secondary[] {
     if (!isRight || Number(port) < 1 || Number(port) > 65_535) {
       throw new Error(`must be such as ns2.example.net=192.0.2.53, ns3.example.net=[2001:db8::53]:5300, not "${part}"`)
     }
-    return { name: name.replace(/\.$/, ''), address, port: Number(port) }
+    return { name: withoutDot(name), address, port: Number(port) }
   })
   if (new Set(all.map(({ name }) => name)).size < all.length) throw new Error('must have different names')
   return all
@@ -187,7 +188,7 @@ export function transferKey(value: string): TransferKey {
     // Without the value, because it contains the secret.
     throw new Error('must be such as hmac-sha256:transfer:SECRET, with a name in lower case, and a secret in base64')
   }
-  return { name: name.replace(/\.$/, ''), algorithm, secret }
+  return { name: withoutDot(name), algorithm, secret }
 }
 
 /** Parses addresses and networks, or `none`. */

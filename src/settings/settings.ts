@@ -1,3 +1,4 @@
+import { absolute } from '../dns/names.ts'
 import { RATES, RECORD_OCTETS_MAX } from '../limits.ts'
 import * as parse from './parsers.ts'
 
@@ -94,7 +95,7 @@ export const GROUPS = {
   DNS: {
     nameServers: unset(
       'NAMESERVERS',
-      (text) => parse.names(text).map((name) => `${name}.`),
+      (text) => parse.names(text).map(absolute),
       ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
       'ns1.zoneplane.test, ns2.zoneplane.test',
     )`

@@ -104,7 +104,7 @@ async function asks(settings: Record<string, string>, expected: typeof BY_DNS): 
 /** Whether a zone has the serial that it has, and the next one; and how many questions the API got for each. */
 async function asked(driver: PowerDns) {
   const { api } = await service().account()
-  const zone = `${await newDomain(api)}.`
+  const zone = `${await newDomain(api)}.` as const
   const serial = (await driver.serial(zone))!
   const ask = async (expected: number) => {
     const seen = service().proxy.calls.length

@@ -33,7 +33,7 @@ async function sent(version: string): Promise<string[]> {
   const nameserver = await probed()
   proxy.calls.length = 0
   const rrsets = CONTENTS.map(([type, content]) => ({ subname: 'a', type, ttl: 60, records: [content] }))
-  const changes = { zone: 'example.test.', denial: '', version: 1, rrsets }
+  const changes = { zone: 'example.test.' as const, denial: '', version: 1, rrsets }
   await nameserver.publish(changes, false, { confirm: () => Promise.resolve() })
   await nameserver.close()
   const { rrsets: published } = JSON.parse(proxy.calls.find(({ method }) => method === 'PATCH')!.body) as {

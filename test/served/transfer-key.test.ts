@@ -56,7 +56,7 @@ test('unless TRANSFER_ADDRESSES says otherwise, zones are transferred with the k
     }
     const nameserver = new PowerDns({ ...options, transferKey })
     await nameserver.probe()
-    const contents = { zone: 'zone.example.', denial: NSEC3, version: 1, rrsets: [], ownCds: false }
+    const contents = { zone: 'zone.example.' as const, denial: NSEC3, version: 1, rrsets: [], ownCds: false }
     await nameserver.createZone(contents, [], { confirm: () => Promise.resolve() })
     await nameserver.close()
     await t.throwsAsync(transfer(powerDns, 'zone.example'))

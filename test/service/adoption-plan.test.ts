@@ -1,5 +1,6 @@
 import test from 'ava'
 import { inSlices } from '../../src/flow/slices.ts'
+import type { Name } from '../../src/dns/names.ts'
 import type { FoundRRset, FoundZone } from '../../src/nameserver/nameserver.ts'
 import { planContents, type AdoptionOptions } from '../../src/service/adoption/adoption-plan.ts'
 import type { ZoneState } from '../../src/service/zone/changes.ts'
@@ -164,7 +165,7 @@ test('disabled records are left out if the operator asks for it', async (t) => {
 })
 
 test('a zone with NS or DS below a delegation, or names below a DNAME, is not adopted', async (t) => {
-  const ns = (name: string) => rrset({ name, type: 'NS', records: ['ns.example.'] })
+  const ns = (name: Name) => rrset({ name, type: 'NS', records: ['ns.example.'] })
   const dname = rrset({ name: 'd.a.example.', type: 'DNAME', records: ['x.example.'] })
   const below = [ns('Y.x.a.example.'), rrset({ name: 'z.x.a.example.' }), rrset({ name: 'e.d.a.example.' })]
   const { obstacles } = await plan(found({ rrsets: [ns('a.example.'), ns('x.a.example.'), dname, ...below] }))

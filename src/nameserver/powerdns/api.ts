@@ -1,3 +1,4 @@
+import type { Name } from '../../dns/names.ts'
 import { Readable } from 'node:stream'
 import { Pool, type Dispatcher } from 'undici'
 import { NameserverFailure, reasonOf, Unavailable, type FailureKind } from '../../errors.ts'
@@ -123,7 +124,7 @@ export class Api {
 }
 
 /** Returns the path of a zone: PowerDNS' id for it. Our zone names contain neither `/` nor `=`. */
-export function zonePath(zone: string): string {
+export function zonePath(zone: Name): string {
   return `/zones/${zone.replaceAll('_', '=5F')}`
 }
 
@@ -142,7 +143,7 @@ export interface ZoneAnswer {
   api_rectify: boolean
   master_tsig_key_ids?: string[]
   rrsets: {
-    name: string
+    name: Name
     type: string
     ttl: number
     records: { content: string; disabled: boolean }[]
@@ -151,7 +152,7 @@ export interface ZoneAnswer {
 }
 
 /** Reads a zone with its RRsets. @throws NameserverFailure, also of kind "absent" */
-export async function getZone(api: Api, zone: string): Promise<ZoneAnswer> {
+export async function getZone(api: Api, zone: Name): Promise<ZoneAnswer> {
   return (await api.call('GET', zonePath(zone), answerTime(100_000))) as ZoneAnswer
 }
 

@@ -1,3 +1,4 @@
+import { absolute, withoutDot } from '../../dns/names.ts'
 import { answerTime } from '../../limits.ts'
 import { getZone, ifPresent, zonePath, type Api, type ZoneAnswer } from './api.ts'
 import type { Catalog, Catalogs, TransferKey } from '../nameserver.ts'
@@ -23,7 +24,7 @@ export class PowerDnsCatalogs implements Catalogs {
   }
 
   async read(catalog: string): Promise<Catalog | undefined> {
-    const zone = await ifPresent(getZone(this.#api, `${catalog}.`))
+    const zone = await ifPresent(getZone(this.#api, absolute(catalog)))
     if (zone === undefined) return undefined
     const { rrsets } = zone
     const isSame = (name: string) => {
@@ -38,7 +39,7 @@ export class PowerDnsCatalogs implements Catalogs {
     const suffix = `.zones.${catalog}.`
     const members = rrsets
       .filter(({ name, type }) => type === 'PTR' && name.endsWith(suffix))
-      .map(({ name, records }) => [name.slice(0, -suffix.length), records[0]!.content.slice(0, -1)] as const)
+      .map(({ name, records }) => [name.slice(0, -suffix.length), withoutDot(records[0]!.content)] as const)
     const isComplete = rrsets.some(({ name, type }) => name === soa!.name && type === soa!.type) && others.every(has)
     return {
       serial: zone.serial,
@@ -49,24 +50,24 @@ export class PowerDnsCatalogs implements Catalogs {
 
   async create(catalog: string, serial: number, members: Map<string, string>): Promise<void> {
     const rrsets = [...base(catalog, serial), ...pointers(catalog, members)].map(asJson)
-    const body = JSON.stringify({ name: `${catalog}.`, nameservers: [], ...this.#settings, rrsets })
+    const body = JSON.stringify({ name: absolute(catalog), nameservers: [], ...this.#settings, rrsets })
     await this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body)
-    await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(`${catalog}.`)}`, answerTime(0))
+    await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(absolute(catalog))}`, answerTime(0))
   }
 
   async update(catalog: string, serial: number, added: Map<string, string>, removed: string[]): Promise<void> {
     const gone = removed.map((id) => ({ ...asJson(pointer(catalog, id, '')), records: [] }))
     const rrsets = [...gone, ...[...pointers(catalog, added), ...base(catalog, serial)].map(asJson)]
     const body = JSON.stringify({ rrsets })
-    await this.#api.call('PATCH', zonePath(`${catalog}.`), answerTime(rrsets.length), body)
+    await this.#api.call('PATCH', zonePath(absolute(catalog)), answerTime(rrsets.length), body)
   }
 
   async configure(catalog: string): Promise<void> {
-    await this.#api.call('PUT', zonePath(`${catalog}.`), answerTime(0), JSON.stringify(this.#settings))
+    await this.#api.call('PUT', zonePath(absolute(catalog)), answerTime(0), JSON.stringify(this.#settings))
   }
 
   async remove(catalog: string): Promise<void> {
-    await this.#api.call('DELETE', zonePath(`${catalog}.`), answerTime(0))
+    await this.#api.call('DELETE', zonePath(absolute(catalog)), answerTime(0))
   }
 }
 
@@ -80,8 +81,8 @@ interface RRset {
 /** Returns the RRsets of every catalog zone, its SOA first (RFC 9432 §§4.1, 4.2.1). */
 function base(catalog: string, serial: number): RRset[] {
   return [
-    { name: `${catalog}.`, type: 'SOA', content: `invalid. invalid. ${serial} ${SOA_TIMES}` },
-    { name: `${catalog}.`, type: 'NS', content: 'invalid.' },
+    { name: absolute(catalog), type: 'SOA', content: `invalid. invalid. ${serial} ${SOA_TIMES}` },
+    { name: absolute(catalog), type: 'NS', content: 'invalid.' },
     { name: `version.${catalog}.`, type: 'TXT', content: '"2"' },
   ]
 }
@@ -92,7 +93,7 @@ function pointers(catalog: string, members: Map<string, string>): RRset[] {
 }
 
 function pointer(catalog: string, id: string, zone: string): RRset {
-  return { name: `${id}.zones.${catalog}.`, type: 'PTR', content: `${zone}.` }
+  return { name: `${id}.zones.${catalog}.`, type: 'PTR', content: absolute(zone) }
 }
 
 function asJson({ name, type, content }: RRset): object {

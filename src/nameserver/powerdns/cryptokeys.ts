@@ -1,3 +1,4 @@
+import type { Name } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
 import { ifPresent, zonePath, type Api } from './api.ts'
@@ -11,19 +12,19 @@ interface KeyAnswer extends KeyState {
 
 type ExportedKey = KeyAnswer & { privatekey: string }
 
-export async function listKeys(api: Api, zone: string): Promise<KeyAnswer[]> {
+export async function listKeys(api: Api, zone: Name): Promise<KeyAnswer[]> {
   return (await api.call('GET', `${zonePath(zone)}/cryptokeys`, answerTime(0))) as KeyAnswer[]
 }
 
 /** Exports all keys with their private halves; one request for each. */
-export async function exportKeys(api: Api, zone: string): Promise<ExportedKey[]> {
+export async function exportKeys(api: Api, zone: Name): Promise<ExportedKey[]> {
   const listed = await listKeys(api, zone)
   const exported = listed.map(({ id }) => api.call('GET', `${zonePath(zone)}/cryptokeys/${id}`, answerTime(0)))
   return Promise.all(exported as Promise<ExportedKey>[])
 }
 
 /** Adds a key. Its flags show whether it is only a zone-signing key, because PowerDNS says `csk` of many keys. */
-export async function importKey(api: Api, zone: string, key: SigningKey, lease: Lease): Promise<void> {
+export async function importKey(api: Api, zone: Name, key: SigningKey, lease: Lease): Promise<void> {
   const { dnskey, active, published, privateKey } = key
   const keytype = dnskey.startsWith('256 ') ? 'zsk' : 'ksk'
   const body = JSON.stringify({ keytype, active, published, privatekey: privateKey })
@@ -37,7 +38,7 @@ export async function importKey(api: Api, zone: string, key: SigningKey, lease: 
  * Adds the missing ones of these keys, sets the states of the others, and deletes those in `gone`. Keys that are to sign
  * come first, because a zone must never be without one.
  */
-export async function setKeys(api: Api, zone: string, keys: SigningKey[], gone: string[], lease: Lease): Promise<void> {
+export async function setKeys(api: Api, zone: Name, keys: SigningKey[], gone: string[], lease: Lease): Promise<void> {
   const listed = await listKeys(api, zone)
   const ordered = [...keys.filter(({ active }) => active), ...keys.filter(({ active }) => !active)]
   for (const key of ordered) {

@@ -1,3 +1,4 @@
+import type { Name } from '../../dns/names.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { answerTime } from '../../limits.ts'
 import { zonePath, type Api } from './api.ts'
@@ -14,13 +15,13 @@ const PUBLISH_KINDS = ['PUBLISH-CDS', 'PUBLISH-CDNSKEY']
 /** A single empty value: PowerDNS generates none. */
 const NONE = ['']
 
-export async function readMetadata(api: Api, zone: string): Promise<Metadata> {
+export async function readMetadata(api: Api, zone: Name): Promise<Metadata> {
   const answer = await api.call('GET', `${zonePath(zone)}/metadata`, answerTime(0))
   return new Map((answer as { kind: string; metadata: string[] }[]).map(({ kind, metadata }) => [kind, metadata]))
 }
 
 /** Replaces the values of a kind; without values, PowerDNS' default holds. */
-export async function setMetadata(api: Api, zone: string, kind: string, values: string[], lease: Lease): Promise<void> {
+export async function setMetadata(api: Api, zone: Name, kind: string, values: string[], lease: Lease): Promise<void> {
   const body = JSON.stringify({ kind, metadata: values })
   await api.call('PUT', `${zonePath(zone)}/metadata/${kind}`, answerTime(0), body, lease)
 }
@@ -32,6 +33,6 @@ export function ownCdsOf(metadata: Metadata): boolean | undefined {
   return values.every((each) => each.length === 0) ? false : undefined
 }
 
-export async function setOwnCds(api: Api, zone: string, ownCds: boolean, lease: Lease): Promise<void> {
+export async function setOwnCds(api: Api, zone: Name, ownCds: boolean, lease: Lease): Promise<void> {
   for (const kind of PUBLISH_KINDS) await setMetadata(api, zone, kind, ownCds ? NONE : [], lease)
 }

@@ -1,3 +1,4 @@
+import type { Name } from '../../dns/names.ts'
 import { createHash } from 'node:crypto'
 import { NSEC3, type Denial } from '../nameserver.ts'
 
@@ -33,7 +34,7 @@ export function isNsec3Label(label: string): boolean {
  * They make negative answers contradict themselves. Rectifying recreates the entries of names that stay.
  * @param removed the names that lose an RRset
  */
-export function staleNsec3(zone: string, denial: Denial, removed: string[]): object[] {
+export function staleNsec3(zone: Name, denial: Denial, removed: string[]): object[] {
   const names = new Set<string>()
   for (const name of removed) {
     for (let rest = name; rest.endsWith(`.${zone}`) && !names.has(rest); rest = rest.slice(rest.indexOf('.') + 1)) {

@@ -1,3 +1,4 @@
+import { relative } from '../../dns/names.ts'
 import { randomInt } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -85,7 +86,7 @@ async function makeScratchZone(api: Api, serial: number): Promise<void> {
 /** Returns the first endpoint that serves the scratch zone with this serial; undefined: none does. */
 async function firstThatServes(endpoints: Endpoint[], serial: number): Promise<DnsClient | undefined> {
   const clients = endpoints.map((endpoint) => new DnsClient(endpoint))
-  const served = await Promise.all(clients.map((client) => client.ask(SCRATCH_ZONE.slice(0, -1), DNS_ANSWER_TIME)))
+  const served = await Promise.all(clients.map((client) => client.ask(relative(SCRATCH_ZONE), DNS_ANSWER_TIME)))
   const first = clients.find((_, i) => served[i]?.serial === serial)
   await Promise.all(clients.filter((client) => client !== first).map((client) => client.close()))
   return first

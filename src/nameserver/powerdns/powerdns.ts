@@ -1,3 +1,4 @@
+import { relative, type Name } from '../../dns/names.ts'
 import { NameserverFailure, reasonOf } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
 import { DNS_ANSWER_TIME, clientAt } from './own-dns.ts'
@@ -81,7 +82,7 @@ export class PowerDns implements Nameserver {
     return signingKeys(exported)
   }
 
-  async #post(zone: string, settings: object, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
+  async #post(zone: Name, settings: object, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
     const head = JSON.stringify({ name: zone, nameservers: [], ...settings })
     const body = `${head.slice(0, -1)},"rrsets":${await replacements(zone, rrsets, this.#spelling)}}`
     const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body, lease)
@@ -121,7 +122,7 @@ export class PowerDns implements Nameserver {
     await orHalfDone(building(), 'refused', 'absent', 'unreachable')
   }
 
-  async deleteZone(zone: string, lease: Lease): Promise<void> {
+  async deleteZone(zone: Name, lease: Lease): Promise<void> {
     this.#requireProbe()
     await deleteZone(this.#api, zone, lease)
   }
@@ -154,32 +155,32 @@ export class PowerDns implements Nameserver {
   }
 
   /** @param size the number of changed RRsets */
-  async #patch(zone: string, changes: string, size: number, lease: Lease): Promise<void> {
+  async #patch(zone: Name, changes: string, size: number, lease: Lease): Promise<void> {
     await this.#api.call('PATCH', zonePath(zone), answerTime(size), changes, lease)
   }
 
-  async setRectify(zone: string, rectify: boolean, lease: Lease): Promise<void> {
+  async setRectify(zone: Name, rectify: boolean, lease: Lease): Promise<void> {
     this.#requireProbe()
     await this.#api.call('PUT', zonePath(zone), answerTime(0), JSON.stringify({ api_rectify: rectify }), lease)
   }
 
-  async configure(zone: string, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void> {
+  async configure(zone: Name, denial: Denial, transfers: Transfers | undefined, lease: Lease): Promise<void> {
     await this.#set(zone, this.#settings.of(denial, transfers), transfers, lease)
   }
 
-  async setTransfers(zone: string, transfers: Transfers, lease: Lease): Promise<void> {
+  async setTransfers(zone: Name, transfers: Transfers, lease: Lease): Promise<void> {
     await this.#set(zone, { master_tsig_key_ids: this.#settings.transferKeys(transfers) }, transfers, lease)
   }
 
   /** Changes settings of a zone, including the key and the addresses of these transfers. */
-  async #set(zone: string, settings: object, transfers: Transfers | undefined, lease: Lease): Promise<void> {
+  async #set(zone: Name, settings: object, transfers: Transfers | undefined, lease: Lease): Promise<void> {
     this.#requireProbe()
     if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
     await this.#api.call('PUT', zonePath(zone), answerTime(0), JSON.stringify(settings), lease)
     if (transfers !== undefined) await allow(this.#api, zone, transfers.addresses, lease)
   }
 
-  async setOwnCds(zone: string, ownCds: boolean, lease: Lease): Promise<void> {
+  async setOwnCds(zone: Name, ownCds: boolean, lease: Lease): Promise<void> {
     this.#requireProbe()
     await setOwnCds(this.#api, zone, ownCds, lease)
   }
@@ -189,26 +190,26 @@ export class PowerDns implements Nameserver {
     await removeKey(this.#api, name)
   }
 
-  async signingKeys(zone: string): Promise<SigningKey[]> {
+  async signingKeys(zone: Name): Promise<SigningKey[]> {
     return signingKeys(await exportKeys(this.#api, zone))
   }
 
-  async keyStates(zone: string): Promise<KeyState[]> {
+  async keyStates(zone: Name): Promise<KeyState[]> {
     return (await listKeys(this.#api, zone)).map(stateOf)
   }
 
-  async setKeys(zone: string, keys: SigningKey[], gone: string[], lease: Lease): Promise<void> {
+  async setKeys(zone: Name, keys: SigningKey[], gone: string[], lease: Lease): Promise<void> {
     this.#requireProbe()
     await setKeys(this.#api, zone, keys, gone, lease)
     await this.#flush(zone)
   }
 
-  async serial(zone: string): Promise<number | undefined> {
+  async serial(zone: Name): Promise<number | undefined> {
     return readSerial(this.#api, zone)
   }
 
-  async hasSerial(zone: string, serial: number): Promise<boolean> {
-    const served = await this.#dns?.ask(zone.slice(0, -1), DNS_ANSWER_TIME)
+  async hasSerial(zone: Name, serial: number): Promise<boolean> {
+    const served = await this.#dns?.ask(relative(zone), DNS_ANSWER_TIME)
     if (served?.serial === servedSerial(serial, currentTime())) return true
     return (await this.serial(zone)) === serial
   }
@@ -217,21 +218,21 @@ export class PowerDns implements Nameserver {
     return servedSerial(version, published)
   }
 
-  async servedSoa(zone: string, version: number): Promise<PublishedRRset> {
+  async servedSoa(zone: Name, version: number): Promise<PublishedRRset> {
     return readServedSoa(this.#api, zone, version)
   }
 
-  async read(zone: string, transfers?: Transfers): Promise<PublishedZone | undefined> {
+  async read(zone: Name, transfers?: Transfers): Promise<PublishedZone | undefined> {
     return readZone(this.#api, zone, this.#settings, transfers)
   }
 
-  async survey(zone: string): Promise<FoundZone | undefined> {
+  async survey(zone: Name): Promise<FoundZone | undefined> {
     return ifPresent(survey(this.#api, zone))
   }
 
-  async serials(): Promise<Map<string, number>> {
+  async serials(): Promise<Map<Name, number>> {
     const answer = await this.#api.call('GET', '/zones?dnssec=false', answerTime(100_000))
-    return new Map((answer as { name: string; serial: number }[]).map(({ name, serial }) => [name, serial]))
+    return new Map((answer as { name: Name; serial: number }[]).map(({ name, serial }) => [name, serial]))
   }
 
   async ready(): Promise<void> {
@@ -289,7 +290,7 @@ export class PowerDns implements Nameserver {
    * Flushes the zone's names from the caches. Otherwise PowerDNS still rejects queries for names that were asked before
    * the zone existed, until the packet cache expires (powerdns.md §1.4).
    */
-  async #flush(zone: string): Promise<void> {
+  async #flush(zone: Name): Promise<void> {
     await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(zone)}`, answerTime(0))
   }
 }

@@ -1,3 +1,4 @@
+import type { Name } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
 import { getZone, ifPresent, zonePath, type Api, type ZoneAnswer } from './api.ts'
@@ -16,7 +17,7 @@ import type { ZoneSettings } from './zone-settings.ts'
  */
 export async function readZone(
   api: Api,
-  zone: string,
+  zone: Name,
   settings: ZoneSettings,
   transfers?: Transfers,
 ): Promise<PublishedZone | undefined> {
@@ -47,14 +48,14 @@ export async function readZone(
 }
 
 /** Reads the zone's SOA serial, 0 if it has no SOA; undefined if the zone does not exist. @throws NameserverFailure */
-export async function readSerial(api: Api, zone: string): Promise<number | undefined> {
+export async function readSerial(api: Api, zone: Name): Promise<number | undefined> {
   // In the list, because there PowerDNS need not look at keys and settings.
   const answer = await api.call('GET', `/zones?zone=${encodeURIComponent(zone)}&dnssec=false`, answerTime(0))
   return (answer as { serial: number }[])[0]?.serial
 }
 
 /** Returns the SOA RRset with the serial that is served for this version. @throws NameserverFailure */
-export async function readServedSoa(api: Api, zone: string, version: number): Promise<PublishedRRset> {
+export async function readServedSoa(api: Api, zone: Name, version: number): Promise<PublishedRRset> {
   const query = `rrset_name=${encodeURIComponent(zone)}&rrset_type=SOA`
   const answer = (await api.call('GET', `${zonePath(zone)}?${query}`, answerTime(0))) as ZoneAnswer
   const [rrset] = answer.rrsets

@@ -1,3 +1,4 @@
+import type { Name } from '../../dns/names.ts'
 import { getZone, type Api, type ZoneAnswer } from './api.ts'
 import type { FoundRRset, FoundZone } from '../nameserver.ts'
 import { readMetadata } from './metadata.ts'
@@ -5,7 +6,7 @@ import { denialOf } from './nsec3.ts'
 import { standard } from './spelling.ts'
 
 /** Reads a zone as its maker sees it. @throws NameserverFailure, also of kind "absent" */
-export async function survey(api: Api, zone: string): Promise<FoundZone> {
+export async function survey(api: Api, zone: Name): Promise<FoundZone> {
   const [answer, metadata] = await Promise.all([getZone(api, zone), readMetadata(api, zone)])
   const kinds = [...metadata.keys()]
   const { kind, account, serial } = answer

@@ -1,3 +1,4 @@
+import { absolute, type Name } from '../../dns/names.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
@@ -17,7 +18,7 @@ interface KeyAnswer {
 
 /** Returns PowerDNS' name for the key in lists of the keys of a zone. */
 export function idOf({ name }: TransferKey): string {
-  return `${name}.`
+  return absolute(name)
 }
 
 /** Makes the key at PowerDNS equal to this one. @throws NameserverFailure */
@@ -41,7 +42,7 @@ export async function removeKey(api: Api, name: string): Promise<void> {
 }
 
 /** Lets these addresses and networks transfer the zone without a key. @throws NameserverFailure */
-export async function allow(api: Api, zone: string, addresses: string[], lease: Lease): Promise<void> {
+export async function allow(api: Api, zone: Name, addresses: string[], lease: Lease): Promise<void> {
   await setMetadata(api, zone, ALLOWED, addresses, lease)
 }
 
@@ -58,5 +59,5 @@ function isKey(there: KeyAnswer, { algorithm, secret }: TransferKey): boolean {
 }
 
 function pathOf(name: string): string {
-  return `/tsigkeys/${encodeURIComponent(`${name}.`)}`
+  return `/tsigkeys/${encodeURIComponent(absolute(name))}`
 }

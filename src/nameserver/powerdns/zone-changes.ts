@@ -1,3 +1,4 @@
+import type { Name } from '../../dns/names.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NameserverFailure, type FailureKind } from '../../errors.ts'
 import { answerTime, COLLECTION_ITEMS } from '../../limits.ts'
@@ -13,7 +14,7 @@ import { spell, type Spelling } from './spelling.ts'
 const DELETIONS = 5
 
 /** Deletes a zone, if it exists. @throws NameserverFailure */
-export async function deleteZone(api: Api, zone: string, lease?: Lease): Promise<void> {
+export async function deleteZone(api: Api, zone: Name, lease?: Lease): Promise<void> {
   // A deletion that failed in any way may be half done: only "absent" is certain.
   for (let left = DELETIONS; ; left--) {
     const deletion = api.call('DELETE', zonePath(zone), answerTime(0), undefined, lease)
@@ -89,7 +90,7 @@ export function batchesOf(rrsets: PublishedRRset[], isAtomic = false): Published
 
 /** Returns the body of a request that changes a batch. */
 export async function changesOf(
-  zone: string,
+  zone: Name,
   denial: Denial,
   batch: PublishedRRset[],
   rectify: boolean,
@@ -105,7 +106,7 @@ export async function changesOf(
  * wants a TTL for removals.
  */
 export async function replacements(
-  zone: string,
+  zone: Name,
   rrsets: PublishedRRset[],
   spelling: Spelling,
   others: object[] = [],
@@ -119,7 +120,7 @@ export async function replacements(
 }
 
 /** The absolute name of an RRset. */
-function nameIn(zone: string, subname: string): string {
+function nameIn(zone: Name, subname: string): Name {
   return subname === '' ? zone : `${subname}.${zone}`
 }
 

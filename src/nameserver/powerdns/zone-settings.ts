@@ -1,3 +1,4 @@
+import type { Name } from '../../dns/names.ts'
 import { DAY, unixTime, type Timestamp } from '../../time.ts'
 import type { Denial, PublishedRRset, TransferKey, Transfers } from '../nameserver.ts'
 import { NARROW } from './nsec3.ts'
@@ -45,7 +46,7 @@ export class ZoneSettings {
     return wanted.every((id) => ids.includes(id)) && (transfers === undefined || ids.length === wanted.length)
   }
 
-  soa(zone: string, version: number): PublishedRRset {
+  soa(zone: Name, version: number): PublishedRRset {
     const content = `${this.#options.primary} hostmaster.${zone} ${version} ${SOA_TIMES} ${this.#options.dnskeyTtl}`
     return { subname: '', type: 'SOA', ttl: SOA_TTL, records: [content] }
   }

@@ -1,4 +1,4 @@
-import { isSubname, lowerCase } from '../../dns/names.ts'
+import { absolute, isSubname, lowerCase } from '../../dns/names.ts'
 import type { Neighbour } from '../../dns/node.ts'
 import { Malformed, parseRdata } from '../../dns/rdata.ts'
 import { AUTOMATIC_TYPES, TYPES } from '../../dns/types.ts'
@@ -170,7 +170,7 @@ function read(type: string, record: string): { key: string; text: string } {
 
 /** Returns the subname of an absolute name; undefined if it is not in the domain. */
 function subnameIn(name: string, domain: string): string | undefined {
-  if (name === `${domain}.`) return ''
+  if (name === absolute(domain)) return ''
   return name.endsWith(`.${domain}.`) ? name.slice(0, -domain.length - 2) : undefined
 }
 

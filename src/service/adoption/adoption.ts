@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import { lowerCase } from '../../dns/names.ts'
+import { absolute, lowerCase, relative, withoutDot } from '../../dns/names.ts'
 import { Conflict, reasonOf } from '../../errors.ts'
 import { SERIAL_MAX } from '../../limits.ts'
 import { DENIALS, NSEC3, type FoundZone, type Lease } from '../../nameserver/nameserver.ts'
@@ -62,7 +62,7 @@ const FREE: Lease = { confirm: () => Promise.resolve() }
 export async function strangers(system: System): Promise<{ name: string; serial: number }[]> {
   const names = (await store.versions(system.db)).map(({ name }) => name)
   const ours = new Set<string | undefined>([...names, system.config.catalogZone])
-  const zones = [...(await system.nameserver.serials())].map(([zone, serial]) => ({ name: zone.slice(0, -1), serial }))
+  const zones = [...(await system.nameserver.serials())].map(([zone, serial]) => ({ name: relative(zone), serial }))
   return zones.filter(({ name }) => !ours.has(name)).sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
@@ -110,13 +110,13 @@ export async function adoptAll(
  * @throws Conflict if another program changes the zone meanwhile; Unavailable, NameserverFailure
  */
 export async function adopt(system: System, zone: string, request: AdoptionRequest): Promise<Adoption> {
-  const name = lowerCase(zone).replace(/\.$/, '')
+  const name = withoutDot(lowerCase(zone))
   const problems = nameProblems(name)
   if (problems.length > 0) return refused(name, ...problems)
   await using publication = await openPublication(system, 'adoption')
   const { trx } = publication
   if (request.apply) await store.lockCreation(trx, registrable(name))
-  const found = await system.nameserver.survey(`${name}.`)
+  const found = await system.nameserver.survey(absolute(name))
   if (found === undefined) return refused(name, 'PowerDNS has no such zone')
   const email = request.ownerOf(found.account)
   const owner = await accounts.withEmail(trx, email)
@@ -174,7 +174,7 @@ type Plan = Awaited<ReturnType<typeof planOf>>
 
 /** Plans what an adopted zone gets and keeps. */
 async function planOf(system: System, name: string, found: FoundZone, request: AdoptionRequest) {
-  const keys = await system.nameserver.signingKeys(`${name}.`)
+  const keys = await system.nameserver.signingKeys(absolute(name))
   const own = request.nsec3 ? NSEC3 : found.denial
   const denial = keys.length === 0 ? DENIALS[system.config.denial] : own
   const state = {
@@ -211,7 +211,7 @@ function keptOf({ found, keys, denial, contents }: Plan): string[] {
 
 function otherNameServers({ config }: System, { contents }: Plan): string[] {
   const apexNs = contents.rrsets.find(({ subname, type }) => subname === '' && type === 'NS')
-  return (apexNs?.records ?? []).filter((host) => !config.nameServers.includes(lowerCase(host)))
+  return (apexNs?.records ?? []).filter((host) => !config.nameServers.some((own) => own === lowerCase(host)))
 }
 
 function inWords(denial: string): string {
@@ -222,7 +222,7 @@ function inWords(denial: string): string {
 async function take(publication: Publication, owner: Account, plan: Plan, keepSoa: boolean): Promise<void> {
   const { system, trx } = publication
   const { name, found, denial, contents } = plan
-  const zone = `${name}.`
+  const zone = absolute(name)
   // These settings leave the contents as they are; they sign a zone without keys.
   await system.nameserver.configure(zone, denial, undefined, FREE)
   const keys = await system.nameserver.signingKeys(zone)

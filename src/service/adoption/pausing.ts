@@ -1,4 +1,4 @@
-import { nameOf } from '../../dns/names.ts'
+import { absolute, nameOf } from '../../dns/names.ts'
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import type { KeyState, PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../flow/slices.ts'
@@ -62,7 +62,7 @@ export async function resume(system: System, name: string, side?: Side): Promise
   const { trx } = publication
   const domain = await lockNamed(trx, name)
   if (!domain.paused) throw new Conflict(`${name} is not paused.`)
-  const live = await system.nameserver.read(`${name}.`)
+  const live = await system.nameserver.read(absolute(name))
   const stored = await keysOf(trx, domain.id)
   const current = await rrsets.list(trx, domain.id)
   const desired = contentsOf(name, stored, current)
@@ -91,7 +91,7 @@ async function takeKeys({ system, trx }: Publication, domain: LockedDomain): Pro
   if (rollover !== undefined && rollover.phase !== 'queued') {
     throw new Conflict(`The keys of ${domain.name} are being replaced. Take ours, and cancel that first.`)
   }
-  const keys = await system.nameserver.signingKeys(`${domain.name}.`)
+  const keys = await system.nameserver.signingKeys(absolute(domain.name))
   if (!keys.some(isPublic)) throw Invalid.object('None of the keys at PowerDNS is active and published.')
   await storeKeys(system, trx, domain, keys, { only: true })
 }
@@ -114,7 +114,7 @@ async function takeOver(
 ): Promise<void> {
   const { system } = publication
   const zone = new Zone(publication, { ...domain, paused: false }, SERVICE, { current })
-  const found = await system.nameserver.survey(`${domain.name}.`)
+  const found = await system.nameserver.survey(absolute(domain.name))
   if (found === undefined) throw new NotFound(`PowerDNS has no zone ${domain.name}.`)
   const options = { clampTtl: false, dropDisabled: true }
   const state = { domain, current, policies: [], keepsNs: false, labelProblem: zone.labelProblem }

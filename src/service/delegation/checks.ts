@@ -1,3 +1,4 @@
+import { relative } from '../../dns/names.ts'
 import { Busy } from '../../errors.ts'
 import type { Inquiry } from '../../nameserver/parents/inquiry.ts'
 import { transaction, type Db } from '../../store/database.ts'
@@ -106,7 +107,7 @@ function begin({ parents, patience }: System): Inquiry {
 /** Judges and stores an observation, and queues the mail that it causes; stores nothing if the domain is gone. */
 async function note(system: System, domain: Domain, observation: Observation): Promise<Delegation> {
   const { parent, servers, nameservers } = observation
-  const nameServers = system.config.nameServers.map((name) => name.replace(/\.$/, ''))
+  const nameServers = system.config.nameServers.map(relative)
   const { keys } = await withKeys(system, domain)
   const { state, problems } = judge(observation, { name: domain.name, nameServers, keys })
   const now = system.now()

@@ -1,5 +1,5 @@
 import type { ParentAnswer } from '../../nameserver/parents/parents.ts'
-import { lowerCase, parseName } from '../../dns/names.ts'
+import { absolute, lowerCase, parseName } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
 import type { Key } from '../domains/keys.ts'
 import { algorithmOf } from '../secrets/signing-keys.ts'
@@ -114,7 +114,7 @@ interface DsRecord {
 
 /** The keys that sign are ours; the others are those of other signers, which the user has added. */
 function classify(content: string, { name, keys }: Delegatee): DsRecord {
-  const owner = lowerCase(parseName(`${name}.`))
+  const owner = lowerCase(parseName(absolute(name)))
   const own = keys.filter(({ dnskey }) => isDigestOf(content, owner, parseRdata('DNSKEY', dnskey).wire))
   const [, algorithm] = content.split(' ')
   return {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { withAncestors } from '../../dns/names.ts'
+import { absolute, withAncestors } from '../../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import { APEX_NS_TTL } from '../../limits.ts'
 import { DENIALS } from '../../nameserver/nameserver.ts'
@@ -141,7 +141,7 @@ async function insert({ system, trx }: Publication, { creator, name, past, old }
 }
 
 async function refuseForeignZone({ nameserver }: System, name: string): Promise<void> {
-  if ((await nameserver.serial(`${name}.`)) !== undefined) throw disallowed()
+  if ((await nameserver.serial(absolute(name))) !== undefined) throw disallowed()
 }
 
 /** Stores the first RRsets and creates the zone. @throws Denied, Invalid, Unavailable, NameserverFailure */

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { parseIPv6, printIPv6 } from '../../dns/addresses.ts'
-import { isDomainName, isSubname, withAncestors } from '../../dns/names.ts'
+import { isDomainName, isSubname, withAncestors, withoutDot } from '../../dns/names.ts'
 import { Malformed, parseRdata } from '../../dns/rdata.ts'
 import { typeProblems } from '../../dns/types.ts'
 import { Invalid } from '../../errors.ts'
@@ -104,6 +104,6 @@ function canonical(content: string, type: string | undefined): string {
 
 /** Returns a full name and the domains in which it can be; null if no RRset can have it. */
 function placeOf(name: string): NonNullable<Criteria['name']> | null {
-  const full = searchedText(name.replace(/\.$/, ''))
+  const full = searchedText(withoutDot(name))
   return full === undefined || !isSubname(full) ? null : { full, domains: withAncestors(full) }
 }

@@ -1,3 +1,4 @@
+import { absolute } from '../../dns/names.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Invalid, NameserverFailure } from '../../errors.ts'
 import { SECONDARY_ANSWER_TIME } from '../../nameserver/secondaries/secondary.ts'
@@ -88,7 +89,7 @@ export async function statusOf(
 /** Asks all nameservers. The primary comes first, unless it is hidden: then a secondary has the SOA's MNAME. */
 async function ask(system: System, publication: Publication): Promise<NameserverStatus[]> {
   const primary = system.config.nameServers[0]!
-  const isHidden = system.secondaries.all.some(({ name }) => `${name}.` === primary)
+  const isHidden = system.secondaries.all.some(({ name }) => absolute(name) === primary)
   const [first, others] = await Promise.all([
     isHidden ? undefined : askPrimary(system, primary, publication),
     askSecondaries(system, publication),
@@ -99,7 +100,7 @@ async function ask(system: System, publication: Publication): Promise<Nameserver
 async function askSecondaries(system: System, publication: Publication): Promise<NameserverStatus[]> {
   return Promise.all(
     system.secondaries.all.map(async (secondary): Promise<NameserverStatus> => {
-      const name = `${secondary.name}.`
+      const name = absolute(secondary.name)
       const served = await secondary.serves(publication.name)
       if (served === undefined) return { name, status: 'UNREACHABLE', version: null }
       if (served.serial === undefined) return { name, status: 'PENDING', version: null, detail: served.problem }
@@ -111,7 +112,7 @@ async function askSecondaries(system: System, publication: Publication): Promise
 /** Asks PowerDNS by its API, which shows the served serial. */
 async function askPrimary({ nameserver }: System, name: string, publication: Publication): Promise<NameserverStatus> {
   const unreachable: NameserverStatus = { name, status: 'UNREACHABLE', version: null }
-  const asking = nameserver.serial(`${publication.name}.`).then(
+  const asking = nameserver.serial(absolute(publication.name)).then(
     (version): NameserverStatus =>
       version === undefined
         ? { name, status: 'PENDING', version: null, detail: 'does not serve the zone' }

@@ -1,4 +1,4 @@
-import { nameOf, SUBNAME_LENGTH } from '../../dns/names.ts'
+import { absolute, nameOf, relative, SUBNAME_LENGTH, withoutDot } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
 import { Invalid, Occluded, orNotFound, refusalOf } from '../../errors.ts'
@@ -136,7 +136,7 @@ function textsOf(outcome: Outcome): readonly string[] {
 }
 
 function problemOf(domain: Pick<Domain, 'name'>, { subname, type }: RRsetKey, text: string): string {
-  return `${nameOf(domain, subname).slice(0, -1)}/${type}: ${text}`
+  return `${relative(nameOf(domain, subname))}/${type}: ${text}`
 }
 
 /** Returns the error for a failed publication of RRsets from a zone file: Invalid if PowerDNS rejected one of them. */
@@ -145,7 +145,7 @@ export function orRefused(error: unknown): unknown {
   if (refusal === undefined) return error
   const { rrset, message } = refusal
   if (rrset === undefined) return refused(`The DNS backend refused this zone: ${message}`)
-  return refused(`${rrset.name.replace(/\.$/, '')}/${rrset.type}: The DNS backend refused this RRset: ${message}`)
+  return refused(`${withoutDot(rrset.name)}/${rrset.type}: The DNS backend refused this RRset: ${message}`)
 }
 
 function refused(text: string): Invalid {
@@ -183,7 +183,7 @@ export async function* exportZone({ system, actor, domain }: Access, host: strin
 
 /** Prints a comment, and the SOA. */
 async function headOf(system: System, domain: Domain, version: number, host: string): Promise<string> {
-  const name = `${domain.name}.`
+  const name = absolute(domain.name)
   const soa = { name, ...(await system.nameserver.servedSoa(name, version)) }
   const time = system.now().replace('T', ' ').replace('Z', '+00:00')
   return `; Zonefile for ${domain.name} exported from ${host} at ${time}\n${printRRset(soa)}`

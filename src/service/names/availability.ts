@@ -1,6 +1,6 @@
 import { getPublicSuffix } from 'tldts'
 import type { Config } from '../../settings/config.ts'
-import { isDomainName, parentAmong, withAncestors } from '../../dns/names.ts'
+import { absolute, isDomainName, parentAmong, relative, withAncestors } from '../../dns/names.ts'
 import { characters } from '../../dns/presentation.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
@@ -118,7 +118,7 @@ function publicSuffix(name: string, local: readonly string[]): string {
 
 /** Reports whether policy allows at least the operator to register the name (contract §7.3, points 1 to 3). */
 export function isAllowed(name: string, local: readonly string[]): boolean {
-  if (name === 'internal' || name.endsWith('.internal') || `${name}.` === SCRATCH_ZONE) return false
+  if (name === 'internal' || name.endsWith('.internal') || absolute(name) === SCRATCH_ZONE) return false
   const suffix = publicSuffix(name, local)
   if (name === suffix) return local.includes(name)
   const isDirectChild = !name.slice(0, -suffix.length - 1).includes('.')
@@ -131,7 +131,7 @@ export function isAllowed(name: string, local: readonly string[]): boolean {
  */
 function isReserved(name: string, config: Config): boolean {
   const { localPublicSuffixes, catalogZone, nameServers, updateHosts, checkIpHosts, publicUrl } = config
-  const hosts = [...nameServers.map((host) => host.slice(0, -1)), ...updateHosts, ...checkIpHosts]
+  const hosts = [...nameServers.map(relative), ...updateHosts, ...checkIpHosts]
   if (publicUrl !== undefined) hosts.push(new URL(publicUrl).hostname)
   if (catalogZone !== undefined) hosts.push(catalogZone)
   return [...localPublicSuffixes, ...hosts].some((own) => own === name || own.endsWith(`.${name}`))

@@ -1,3 +1,4 @@
+import { absolute } from '../../dns/names.ts'
 import { transaction } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
@@ -34,7 +35,7 @@ export async function audit(system: System, compares: (id: number) => boolean): 
   const suspects = new Map<string, number | null>()
   for (const { id, name, version, paused, suspended } of versions) {
     const wanted = suspended === null ? version : undefined
-    if (serials.get(`${name}.`) === wanted && !(compares(id) && (await contentsDiffer(system, name)))) continue
+    if (serials.get(absolute(name)) === wanted && !(compares(id) && (await contentsDiffer(system, name)))) continue
     if (paused) system.log.warn('paused zone differs from Postgres', { zone: name })
     else suspects.set(name, compares(id) ? null : version)
   }
@@ -51,7 +52,7 @@ export async function audit(system: System, compares: (id: number) => boolean): 
  * changed the zones. Other processes have not logged them, because they have not marked them.
  */
 async function tellLost(system: System, serials: Map<string, number>, found: string[]): Promise<void> {
-  const ahead = (await domains.sent(system.db, found)).filter(({ name, sent }) => serials.get(`${name}.`)! > sent)
+  const ahead = (await domains.sent(system.db, found)).filter(({ name, sent }) => serials.get(absolute(name))! > sent)
   if (ahead.length === 0) return
   system.log.error('zones are ahead of Postgres (lost commits or foreign changes); restoring them from Postgres', {
     count: ahead.length,
@@ -82,9 +83,9 @@ async function contentsDiffer(system: System, name: string): Promise<boolean> {
 
 /** Reports whether the zone at the nameserver differs from the database, which wants none of a suspended domain. */
 export async function differs(system: System, domain: Domain): Promise<boolean> {
-  if (domain.suspended !== null) return (await system.nameserver.read(`${domain.name}.`)) !== undefined
+  if (domain.suspended !== null) return (await system.nameserver.read(absolute(domain.name))) !== undefined
   const transfers = await transfersOf(system, system.db, domain)
-  const live = await system.nameserver.read(`${domain.name}.`, transfers)
+  const live = await system.nameserver.read(absolute(domain.name), transfers)
   if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
   if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true
   const stored = await keysOf(system.db, domain.id)

@@ -1,3 +1,4 @@
+import { absolute } from '../../dns/names.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, NameserverFailure, Unavailable } from '../../errors.ts'
 import { QUEUE_TIMEOUT } from '../../limits.ts'
@@ -111,10 +112,10 @@ async function repairWhile(system: System, name: string, isMarked: () => Promise
 /** Reports whether the nameserver has the domain's version and keys, or no zone if none is to be served. */
 async function isServed(system: System, name: string, domain: Domain | undefined): Promise<boolean> {
   const isWanted = domain !== undefined && domain.suspended === null
-  if ((await system.nameserver.serial(`${name}.`)) !== (isWanted ? domain.version : undefined)) return false
+  if ((await system.nameserver.serial(absolute(name))) !== (isWanted ? domain.version : undefined)) return false
   // The serial does not show a late request that changed a key.
   if (!isWanted) return true
-  return areSame(await keys.keysOf(system.db, domain.id), await system.nameserver.keyStates(`${name}.`))
+  return areSame(await keys.keysOf(system.db, domain.id), await system.nameserver.keyStates(absolute(name)))
 }
 
 /** Locks the domain; if it does not exist (undefined), locks its creation until the transaction ends. */
@@ -160,7 +161,7 @@ async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<
       await using publication = await openPublication(system, 'repair')
       const domain = await domains.lockIfFree(publication.trx, name)
       if (domain === undefined || domain === 'busy') continue
-      const signing = await system.nameserver.signingKeys(`${name}.`)
+      const signing = await system.nameserver.signingKeys(absolute(name))
       await storeKeys(system, publication.trx, domain, signing, { only: true })
       await publication.commit()
     } catch (error) {

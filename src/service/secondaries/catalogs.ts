@@ -1,3 +1,4 @@
+import { absolute } from '../../dns/names.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy, Conflict, orNotFound } from '../../errors.ts'
 import { QUEUE_TIMEOUT } from '../../limits.ts'
@@ -151,7 +152,7 @@ async function publishCatalog(
  * was sent: it may be a new one without most of its members.
  */
 async function planWaiting(system: System, trx: Db, catalog: string): Promise<Plan | undefined> {
-  const serial = await system.nameserver.serial(`${catalog}.`)
+  const serial = await system.nameserver.serial(absolute(catalog))
   if (serial === undefined || serial !== (await past(trx, catalog)).sent) return undefined
   const members = await store.waiting(trx)
   const [added, removed] = [false, true].map((isGone) => zonesById(members.filter(({ gone }) => gone === isGone)))
@@ -214,7 +215,7 @@ function mayLose(size: number): number {
  */
 async function requireZones({ nameserver }: System, catalog: string, members: Map<string, string>): Promise<void> {
   const serials = await nameserver.serials()
-  const absent = [...members.values()].filter((zone) => !serials.has(`${zone}.`)).length
+  const absent = [...members.values()].filter((zone) => !serials.has(absolute(zone))).length
   if (absent <= mayLose(members.size)) return
   throw new Conflict(
     `${catalog} is missing at PowerDNS, and ${absent} of its ${members.size} zones, which must be there first: see zoneplane rebuild`,

@@ -1,4 +1,4 @@
-import { lowerCase, parseName } from '../../dns/names.ts'
+import { absolute, lowerCase, parseName } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
 import type { KeyState, PublishedZone, SigningKey } from '../../nameserver/nameserver.ts'
 import type { Db } from '../../store/database.ts'
@@ -50,7 +50,7 @@ export async function keepKeys(
   if (serial === undefined && stored.length > 0) return stored
   const known = new Set([...stored.map(({ dnskey }) => dnskey), ...(await store.retired(db, domain.id))])
   if (keys.every(({ dnskey }) => known.has(dnskey))) return stored
-  const read = await system.nameserver.signingKeys(`${domain.name}.`)
+  const read = await system.nameserver.signingKeys(absolute(domain.name))
   const unknown = read.filter(({ dnskey }) => !known.has(dnskey))
   await storeKeys(system, db, domain, unknown, { only: false })
   if (stored.length > 0) {
@@ -92,7 +92,7 @@ export function isSecureEntryPoint(dnskey: string): boolean {
 /** Returns the contents of a key's DS records in the parent zone, which are also those of its CDS records. */
 export function delegationsOf(name: string, dnskey: string): string[] {
   if (!isSecureEntryPoint(dnskey)) return []
-  return delegationDigests(lowerCase(parseName(`${name}.`)), parseRdata('DNSKEY', dnskey).wire)
+  return delegationDigests(lowerCase(parseName(absolute(name))), parseRdata('DNSKEY', dnskey).wire)
 }
 
 /** Returns the key tag and the algorithm of the key of a DS record: parents can use another digest than we do. */

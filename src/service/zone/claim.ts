@@ -1,3 +1,4 @@
+import { absolute } from '../../dns/names.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS } from '../../limits.ts'
 import { NameserverFailure } from '../../errors.ts'
@@ -59,7 +60,7 @@ export class Claim implements Lease {
   async wait(): Promise<void> {
     const { zone, version, grace } = this.mark
     if (grace === 0) return
-    const serial = await this.#system.nameserver.serial(`${zone}.`)
+    const serial = await this.#system.nameserver.serial(absolute(zone))
     // The nameserver answers: it is applying the request now, or never received it.
     if (serial !== version) await sleep(grace)
   }

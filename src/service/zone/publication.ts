@@ -1,3 +1,4 @@
+import { absolute } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
 import { SMALL_WRITE } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
@@ -71,7 +72,7 @@ export class Publication implements AsyncDisposable {
         marks.set(this.system.pools.marks, zone, pushOf(version, rrsets), {
           flushed: !isAtomic || rrsets > SMALL_WRITE,
         }),
-        served === undefined ? true : this.system.nameserver.hasSerial(`${zone}.`, served),
+        served === undefined ? true : this.system.nameserver.hasSerial(absolute(zone), served),
       ]),
     )
     if (marking.status === 'rejected') throw marking.reason
@@ -207,7 +208,7 @@ export async function equalise(
   domain: Pick<LockedDomain, 'id' | 'name' | 'denial' | 'version' | 'sent'>,
   rrsets: PublishedRRset[],
 ): Promise<{ version: number; differences: Difference[] }> {
-  const zone = `${domain.name}.`
+  const zone = absolute(domain.name)
   const transfers = await transfersOf(system, trx, domain)
   const live = await system.nameserver.read(zone, transfers)
   const tried = claim.mark.version ?? 0
@@ -260,7 +261,7 @@ function isSetUp(live: PublishedZone, wanted: Pick<PublishedZone, 'denial' | 'ke
  * stored before, so that the zone can come back with all of them.
  */
 export async function withhold(system: System, claim: Claim, domain: LockedDomain): Promise<void> {
-  const zone = `${domain.name}.`
+  const zone = absolute(domain.name)
   const live = await system.nameserver.read(zone)
   if (live === undefined) return
   await keepKeys(system, system.pools.marks, domain, live)
@@ -277,7 +278,7 @@ export async function withhold(system: System, claim: Claim, domain: LockedDomai
  */
 export async function deleteLeftovers(system: System, claim: Claim): Promise<boolean> {
   const { mark } = claim
-  const zone = `${mark.zone}.`
+  const zone = absolute(mark.zone)
   const live = await system.nameserver.read(zone)
   if (live === undefined) return true
   const { serial } = live

@@ -1,4 +1,4 @@
-import { parentAmong } from '../../dns/names.ts'
+import { absolute, parentAmong } from '../../dns/names.ts'
 import { NameserverFailure, Occluded } from '../../errors.ts'
 import type { KeyState, Transfers } from '../../nameserver/nameserver.ts'
 import { inSlices } from '../../flow/slices.ts'
@@ -132,7 +132,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     const isAtomic = rectify === domain.rectify && ownCds === undefined
     const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
     const marking = publication.mark(domain.name, sent)
-    const update = { zone: `${domain.name}.`, denial: domain.denial, version, rrsets }
+    const update = { zone: absolute(domain.name), denial: domain.denial, version, rrsets }
     // While the zone is being marked.
     const preparing = sendAlong(system.nameserver.prepare(update, rectify))
     const claim = await marking
@@ -143,8 +143,8 @@ export class Zone implements ZoneState, AsyncDisposable {
         return (await this.publishWhole(claim)).version
       }
       if (!isAtomic) {
-        if (rectify !== domain.rectify) await system.nameserver.setRectify(`${domain.name}.`, rectify, claim)
-        if (ownCds !== undefined) await system.nameserver.setOwnCds(`${domain.name}.`, ownCds, claim)
+        if (rectify !== domain.rectify) await system.nameserver.setRectify(absolute(domain.name), rectify, claim)
+        if (ownCds !== undefined) await system.nameserver.setOwnCds(absolute(domain.name), ownCds, claim)
         claim.begun = true
       }
       const sending = system.nameserver.send(await preparing, claim)
@@ -219,7 +219,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         throw new NameserverFailure('conflict', 'the zone already exists at the nameserver')
       await claim.note(version, written.length)
     }
-    const update = { zone: `${name}.`, denial, version, transfers, ...contentsOf(name, old, written) }
+    const update = { zone: absolute(name), denial, version, transfers, ...contentsOf(name, old, written) }
     return system.nameserver.createZone(update, openKeys(system, name, old), claim).catch((error: unknown) => {
       // An earlier creation was applied just now: repair deletes its zone.
       if (claim.begun && error instanceof NameserverFailure && error.kind === 'conflict')
@@ -241,7 +241,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     await this.publication.send(claim, async () => {
       // Not the serial of the earlier push: it would show this deletion as applied.
       if (claim.isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
-      await system.nameserver.deleteZone(`${name}.`, claim)
+      await system.nameserver.deleteZone(absolute(name), claim)
       // A key that no longer belongs to any zone is harmless if it stays.
       if (transfers?.secret) await system.nameserver.removeTransferKey(transfers.keyName).catch(() => undefined)
     })
@@ -256,7 +256,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       claim.begun = true
       if (claim.isDoubtful) await this.publishWhole(claim)
       else {
-        await system.nameserver.setTransfers(`${name}.`, transfers, claim)
+        await system.nameserver.setTransfers(absolute(name), transfers, claim)
         this.publication.announceAtCommit(this.domain, served)
       }
     })
