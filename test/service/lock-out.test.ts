@@ -45,7 +45,7 @@ const DOMAIN = { name: 'owner.test' }
 
 /** Something that the adversary does. */
 type Move =
-  | { does: 'use'; token: string; scope: (typeof TOKEN_SCOPES)[number]; requests: number; isMistake: boolean }
+  | { does: 'use'; tokens: string[]; scope: (typeof TOKEN_SCOPES)[number]; requests: number; isMistake: boolean }
   | { does: 'ask'; address: string; scope: (typeof STRANGERS_SCOPES)[number]; requests: number; isMistake: boolean }
   | { does: 'guess'; address: string; email: string; hasCaptcha: boolean; requests: number }
   | { does: 'wait'; seconds: number }
@@ -54,12 +54,19 @@ const addresses = fc.constantFrom(HOME, HOME, '198.51.100.7', '2001:db8:9::1')
 
 function movesOf(tokens: fc.Arbitrary<string>): fc.Arbitrary<Move[]> {
   const sent = { requests: fc.integer({ min: 1, max: 60 }), isMistake: fc.boolean() }
-  const uses = fc.tuple(tokens, fc.constantFrom(...TOKEN_SCOPES), fc.record(sent))
+  const uses = fc.tuple(
+    fc.uniqueArray(tokens, { minLength: 1, maxLength: 8 }),
+    fc.constantFrom(...TOKEN_SCOPES),
+    fc.record(sent),
+  )
   const asks = fc.tuple(addresses, fc.constantFrom(...STRANGERS_SCOPES), fc.record(sent))
   const guesses = fc.tuple(addresses, fc.constantFrom(OWNER, 'other@example.test'), fc.boolean(), sent.requests)
   return fc.array(
     fc.oneof(
-      { weight: 4, arbitrary: uses.map(([token, scope, more]): Move => ({ does: 'use', token, scope, ...more })) },
+      {
+        weight: 4,
+        arbitrary: uses.map(([many, scope, more]): Move => ({ does: 'use', tokens: many, scope, ...more })),
+      },
       { weight: 2, arbitrary: asks.map(([address, scope, more]): Move => ({ does: 'ask', address, scope, ...more })) },
       {
         weight: 2,
@@ -91,11 +98,13 @@ async function play(system: System, moves: Move[]): Promise<void> {
     else if (move.does === 'guess') {
       for (let i = 0; i < move.requests; i++) await guess(system, move, false)
     } else {
-      for (let i = 0; i < move.requests; i++) {
-        const caller =
-          move.does === 'ask' ? move.address : tokenOf(move.token, move.token.startsWith('pending') ? false : null)
-        const verdict = (await admit(system, move.scope, caller, domainFor(move.scope)))!
-        if (verdict.retryAfter === undefined && move.isMistake) await verdict.takeBack()
+      const callers =
+        move.does === 'ask' ? [move.address] : move.tokens.map((id) => tokenOf(id, id === 'pending' ? false : null))
+      for (const caller of callers) {
+        for (let i = 0; i < move.requests; i++) {
+          const verdict = (await admit(system, move.scope, caller, domainFor(move.scope)))!
+          if (verdict.retryAfter === undefined && move.isMistake) await verdict.takeBack()
+        }
       }
     }
   }
