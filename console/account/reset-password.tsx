@@ -11,7 +11,7 @@ interface Props {
   children?: (problems: string[]) => ComponentChildren
 }
 
-/** A form that has a link mailed to set a new password. */
+/** Requests a mail with a link to set a new password. */
 export function ResetPassword({ email, children }: Props) {
   const offer = useAsked(() => ask(api.GET('/api/v1/service/')), [])
   const proof = useProof(offer.value?.captcha === true, children !== undefined)

@@ -105,8 +105,8 @@ export function answerTo([, kind, first]: Ask, typed: string, domain: string): A
 }
 
 /**
- * Merges lines with the rows that there are: adds records, and changes none. Besides the edits, says which lines are left out, as
- * a name may have one CNAME and nothing else, and one text of a kind such as SPF.
+ * Merges lines with the rows that there are: adds records, and changes none. Also returns the lines that it left out: a
+ * CNAME allows no neighbours, and a name has one TXT of each kind, such as SPF.
  */
 export function editsFor(
   lines: Line[],

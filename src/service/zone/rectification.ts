@@ -8,8 +8,8 @@ import { growthOf, type Change } from './changes.ts'
 import type { Publication } from './publication.ts'
 
 /**
- * The names above which a write searches for delegations and DNAMEs, at most. For more, it reads all those of the zone,
- * and has it rectified.
+ * The maximum of ancestors at which a write looks for delegations and DNAMEs. Beyond it, the write reads all those of the
+ * zone, and has the zone rectified.
  */
 export const ANCESTORS = 100_000
 

@@ -13,7 +13,7 @@ export interface StoredKey {
   secret: Buffer
 }
 
-/** Returns the keys of a domain, which can be a deleted one, without retired ones; none: they were never stored. */
+/** Returns a domain's keys, except retired ones; none if they were never stored. Works for deleted domains. */
 export async function keysOf(db: Db, domainId: number): Promise<StoredKey[]> {
   const sql = `select dnskey, active, published, announced, secret from keys
     where domain_id = :domainId and retired is null order by dnskey`
@@ -61,9 +61,9 @@ export async function put(
 }
 
 /**
- * Sets the states of keys of a domain, by their public halves. A key that does not sign is not published or announced
- * because of that. One that is no longer announced can come back when it has retired.
- * @param now if they retire
+ * Sets the states of keys of a domain, by their public halves. Does not publish or announce inactive keys that were not so
+ * before. A key that is no longer announced can come back when it has retired.
+ * @param now the time at which they retire; null: they do not
  */
 export async function setStates(
   trx: Db,
