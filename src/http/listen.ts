@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Config } from '../settings/config.ts'
@@ -51,6 +51,7 @@ export async function listenForScrapes({ config, metrics }: System): Promise<Lis
   if (metrics === undefined || metricsPort === undefined) return undefined
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') response.writeHead(404).end()
+    else if (isLoopback(metricsHost) && !isLoopback(hostOf(request))) response.writeHead(403).end()
     else {
       metrics.text().then(
         (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
@@ -67,6 +68,16 @@ export async function listenForScrapes({ config, metrics }: System): Promise<Lis
       await closed
     },
   }
+}
+
+/** Reports whether an address, or a name, is that of this machine for itself. */
+function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host)
+}
+
+/** Returns the host that a request names, without a port. A browser that a page elsewhere has led here names that page's. */
+function hostOf({ headers }: IncomingMessage): string {
+  return (headers.host ?? '').replace(/:\d+$/, '')
 }
 
 function createHttpServer(system: System, handle: RequestListener, connections: Map<string, number>): Server {

@@ -55,7 +55,8 @@ test.serial('the root sends browsers to the page of the API', async (t) => {
   const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
   const { status, headers, text } = await service().anonymous.get('//root/', { headers: { accept } })
   t.deepEqual([status, text, headers['vary']], [302, '', 'origin, Accept'])
-  const page = await fetch(String(headers['location']))
+  t.is(headers['location'], 'console/')
+  const page = await fetch(new URL(String(headers['location']), service().url))
   t.deepEqual([page.status, page.headers.get('content-type')], [200, 'text/html; charset=utf-8'])
 })
 

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { exchange, plainRequest } from '../support/clients/raw.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
+import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import { createLog } from '../../src/log.ts'
 import { query } from '../../src/store/database.ts'
 import { newDomain } from '../support/clients/api.ts'
@@ -106,8 +107,11 @@ test.serial('the log line of an override token has the bound account', async (t)
 })
 
 test.serial('the id in the log is that of the response, even if the service generated it', async (t) => {
-  const { headers } = await service().anonymous.get('/', { headers: { 'x-request-id': 'not/fit' } })
-  t.is((await linesOf(String(headers['x-request-id']))).length, 1)
+  for (const id of ['not/fit', generateSecret()]) {
+    const { headers } = await service().anonymous.get('/', { headers: { 'x-request-id': id } })
+    t.not(headers['x-request-id'], id)
+    t.is((await linesOf(String(headers['x-request-id']))).length, 1)
+  }
 })
 
 test.serial('a preflight is logged', async (t) => {

@@ -288,6 +288,17 @@ test('metrics are only at /metrics of their own listener', async (t) => {
   ] as const) {
     t.is((await fetch(`http://127.0.0.1:${metricsPort}${path}`, { method })).status, 404, `${method} ${path}`)
   }
+  // A page elsewhere can lead a browser of this machine to any address, under a name of its own.
+  for (const [host, status] of [
+    ['localhost', 200],
+    [`127.0.0.1:${metricsPort}`, 200],
+    ['[::1]:1', 200],
+    ['rebound.example', 403],
+    ['localhost.rebound.example:80', 403],
+  ] as const) {
+    const octets = `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+    t.is((await exchange(`http://127.0.0.1:${metricsPort}`, octets)).status, status, host)
+  }
 })
 
 test('no label has what users or operators keep, and users add no series', async (t) => {

@@ -171,7 +171,9 @@ function confirmation(forms: Forms): Resource {
       id: 'showConfirmationForm',
       summary: 'Show the page of a link in a mail',
       description: 'It has a button that confirms the action. It does not check the code.',
-      answers: { 200: { content: page, headers: ['Content-Security-Policy', 'Referrer-Policy'] } },
+      answers: {
+        200: { content: page, headers: ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy'] },
+      },
       chain: [passive, authenticateIfPresented, confirmations.showForm],
     },
     POST: {
@@ -194,7 +196,7 @@ function confirmation(forms: Forms): Resource {
             }),
             ...page,
           },
-          headers: ['Content-Security-Policy', 'Referrer-Policy'],
+          headers: ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy'],
         },
       },
       errors: {

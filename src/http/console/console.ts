@@ -60,6 +60,7 @@ async function sendPage(ctx: AppContext): Promise<void> {
   const page = await readFile(join(FOLDER, 'index.html'), 'utf8')
   ctx.set('Content-Security-Policy', POLICY)
   ctx.set('Referrer-Policy', 'no-referrer')
+  ctx.set('Cross-Origin-Opener-Policy', 'same-origin')
   // A proxy may serve all this below a path.
   const base = parsedUrl(ctx).pathname.replace(/\/$/, '')
   answerText(ctx, 200, page.replace('"/console/"', `"${base}/console/"`), 'text/html; charset=utf-8')

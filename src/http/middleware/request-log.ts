@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
 import { TURN_TIMEOUT } from '../../limits.ts'
+import { isLikeSecret } from '../../service/tokens/secrets.ts'
 import { METHODS } from '../kit/resource.ts'
 import { loggedAddress } from '../kit/caller.ts'
 import type { AppContext, State } from '../kit/context.ts'
@@ -11,7 +12,8 @@ import type { AppContext, State } from '../kit/context.ts'
  */
 export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void> {
   const given = ctx.get('X-Request-Id')
-  const request = /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : randomUUID()
+  const isFit = /^[A-Za-z0-9._-]{1,128}$/.test(given) && !isLikeSecret(given)
+  const request = isFit ? given : randomUUID()
   ctx.set('X-Request-Id', request)
   // Every line that the request causes has its id.
   const { system } = ctx.state

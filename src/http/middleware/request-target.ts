@@ -14,12 +14,12 @@ const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i
 /** Characters of a host: a name with its final dot, and a port. Some functions fail for much longer ones. */
 const HOST_LENGTH = NAME_LENGTH + '.:65535'.length
 
-/** Requires a valid host, and at most one `Host` header (RFC 9112 §3.2). */
+/** Requires a valid host, and one `Host` header, which HTTP/1.0 alone may leave out (RFC 9112 §3.2). */
 export async function refuseInvalidHost(ctx: AppContext, next: Koa.Next): Promise<void> {
   const host = requestedHost(ctx)
   const isValid = host.length <= HOST_LENGTH && HOST.test(host) && URL.canParse(`http://${host}`)
   const count = ctx.req.headersDistinct['host']?.length ?? 0
-  if (!isValid || count > 1) {
+  if (!isValid || count > 1 || (count === 0 && ctx.req.httpVersion !== '1.0')) {
     ctx.set('Connection', 'close')
     throw new Refusal(400, 'Bad request.')
   }

@@ -118,7 +118,10 @@ export class Components {
         : { 'application/json': { schema: this.schema(schema), example: example ?? { detail } } }),
       ...(form === 'page' && { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } }),
     }
-    const pageHeaders = form === 'page' ? ['Content-Security-Policy', 'Referrer-Policy', 'Cache-ControlOfPage'] : []
+    const pageHeaders =
+      form === 'page'
+        ? ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy', 'Cache-ControlOfPage']
+        : []
     const names = ['AllowIfRouted', 'RateLimit-Policy', 'RateLimit', ...own, ...pageHeaders, ...headers]
     return { description: withTexts(text, texts), headers: this.headersOf(names), content }
   }

@@ -41,7 +41,8 @@ export const REQUEST_HEADERS: Record<string, Described> = {
     example: 'wait=10',
   },
   'X-Request-Id': {
-    description: 'The id for the response, the log and the history, if it is up to 128 of `A-Z a-z 0-9 . _ -`.',
+    description:
+      'The id for the response, the log and the history, if it is up to 128 of `A-Z a-z 0-9 . _ -`, and not like a token.',
     example: 'deploy-42',
   },
   traceparent: {
@@ -147,5 +148,9 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
     schema: oneOf('INSYNC', 'PENDING'),
   },
   'Content-Security-Policy': { description: 'The permitted sources of the page.', example: "default-src 'none'" },
+  'Cross-Origin-Opener-Policy': {
+    description: 'Pages that open it, or that it opens, cannot reach it.',
+    schema: oneOf('same-origin'),
+  },
   'Referrer-Policy': { description: 'Links do not reveal the URL of the page.', example: 'no-referrer' },
 }

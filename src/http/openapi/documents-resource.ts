@@ -29,7 +29,7 @@ export function documents(document: () => unknown): Resource[] {
         answers: {
           200: {
             content: { 'text/html': described(STRING, 'A page for browsers.', '<!doctype html>…') },
-            headers: ['Content-Security-Policy', 'Referrer-Policy'],
+            headers: ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy'],
           },
         },
         chain: [showDocs],

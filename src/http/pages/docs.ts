@@ -24,6 +24,7 @@ export async function showDocs(ctx: Context): Promise<void> {
   ctx.set('Content-Type', 'text/html; charset=utf-8')
   ctx.set('Content-Security-Policy', POLICY)
   ctx.set('Referrer-Policy', 'no-referrer')
+  ctx.set('Cross-Origin-Opener-Policy', 'same-origin')
   ctx.body = docsPage(parsedUrl(ctx).host, version)
 }
 

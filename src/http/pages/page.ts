@@ -80,6 +80,7 @@ export function answerPage(ctx: Context, title: string, site: string, content: H
   ctx.set('Cache-Control', 'no-store')
   ctx.set('Content-Security-Policy', POLICY)
   ctx.set('Referrer-Policy', 'no-referrer')
+  ctx.set('Cross-Origin-Opener-Policy', 'same-origin')
   ctx.body = html`<!doctype html>
     <html lang="en">
       <head>

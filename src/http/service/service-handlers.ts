@@ -2,19 +2,21 @@ import type { Actor } from '../../service/actor.ts'
 import { createTestAccount } from '../../service/ci/test-accounts.ts'
 import { checkHealth } from '../../service/operation/health.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
-import { apiUrl, baseUrl } from '../kit/caller.ts'
+import { apiUrl } from '../kit/caller.ts'
 import { guard, type Context } from '../kit/context.ts'
 import { Refusal } from '../kit/refusal.ts'
 import { OFFER, PATHS } from './service-representation.ts'
 
 /** Redirects browsers to the console, or else the page of the API; shows others what there is (contract §13). */
 export async function showRoot(ctx: Context): Promise<void> {
-  const links = absolute(apiUrl(ctx), PATHS.root)
+  const { publicUrl, console } = ctx.state.system.config
   ctx.vary('Accept')
   if (ctx.accepts('json', 'html') === 'html') {
-    ctx.set('Location', ctx.state.system.config.console ? `${baseUrl(ctx)}/console/` : links['docs']!)
+    // Without the configured URL it is relative: whoever chooses the Host of a request chooses no page.
+    const base = publicUrl === undefined ? '' : `${publicUrl}/`
+    ctx.set('Location', `${base}${console ? 'console/' : 'api/v1/docs/'}`)
     answerEmpty(ctx, 302)
-  } else answer(ctx, 200, links)
+  } else answer(ctx, 200, absolute(apiUrl(ctx), PATHS.root))
 }
 
 /** Responds with links to the resources that the client can use next, and to the documents of the API (contract §13). */
