@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { manual } from './manual.mjs'
+import { manual, printed } from './manual.mjs'
 
 const target = resolve(process.argv[2] ?? '.')
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
@@ -25,6 +25,9 @@ try {
     }
   }
   write('usr/share/man/man1/zoneplane.1.gz', gzipSync(await manual(manifest), { level: 9 }))
+  write('usr/share/bash-completion/completions/zoneplane', await printed('completion', 'bash'))
+  write('usr/share/zsh/vendor-completions/_zoneplane', await printed('completion', 'zsh'))
+  write('usr/share/fish/vendor_completions.d/zoneplane.fish', await printed('completion', 'fish'))
   for (const script of ['postinst', 'prerm', 'postrm']) put(`deb/${script}`, `DEBIAN/${script}`)
   write('DEBIAN/conffiles', '/etc/zoneplane/zoneplane.env\n')
   const architecture = output('dpkg', ['--print-architecture'])

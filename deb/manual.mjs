@@ -39,9 +39,14 @@ function namesIn(list) {
 }
 
 async function help(...command) {
+  return printed(...command, '--help')
+}
+
+/** What a command prints that needs no servers. */
+export async function printed(...args) {
   let text = ''
   const output = { writeOut: (part) => (text += part), getOutHelpWidth: () => 76, getOutHasColors: () => false }
-  await run([...command, '--help'], { version: '' }, output)
+  await run(args, { version: '' }, output)
   return text
 }
 

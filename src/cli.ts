@@ -11,9 +11,8 @@ const args = process.argv[2] === '--ci' ? ['start', ...process.argv.slice(2)] : 
 // The reader of the output is gone, as after `zoneplane account list | head`. `start` stops by itself.
 if (args[0] !== 'start') process.stdout.on('error', () => process.exit(1))
 
-const succeeded = await run(args, {
+process.exitCode = await run(args, {
   version: projectVersion(),
   start: async (options) => (await import('./process/start.ts')).start(options),
   withSystem: async (needs, work) => (await import('./process/for-commands.ts')).withSystem(needs, work),
 })
-process.exitCode = succeeded ? 0 : 1

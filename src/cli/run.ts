@@ -13,6 +13,7 @@ import {
 } from '../errors.ts'
 import type { System } from '../system.ts'
 import type { AddCommand, Needs } from './command.ts'
+import { addCompletion } from './completion.ts'
 import { settingsText } from './settings.ts'
 
 /** The groups of commands, imported when needed. */
@@ -40,7 +41,21 @@ export const ENVIRONMENT = `
 Settings are environment variables; "zoneplane help settings" lists them. Beside a service with private
 servers, you can omit DATABASE_URL, KEY_ENCRYPTION_KEYS, PDNS_API_URL, PDNS_API_KEY and NAMESERVERS.
 Set all others as for the service.
-The exit code is 0 if the command succeeded, otherwise 1.`
+The exit code is 0 if the command succeeded, 2 if its usage is wrong, 3 if something is not found, 4 if it is
+refused, 75 if it can succeed later, otherwise 1.`
+
+/** The exit codes of usage errors (as in bash), and of the errors of the service; others are 1. 75 is EX_TEMPFAIL of sysexits. */
+const USAGE = 2
+const EXIT_CODES: [kind: new (...args: never[]) => Error, code: number][] = [
+  [NotFound, 3],
+  [Conflict, 4],
+  [Denied, 4],
+  [Invalid, 4],
+  [NameserverFailure, 75],
+  [Unavailable, 75],
+  [ConfigError, 1],
+  [StartError, 1],
+]
 
 /** The functions that commands need and that this folder may not import. */
 interface Parts {
@@ -51,9 +66,12 @@ interface Parts {
   withSystem: (needs: Needs, work: (system: System) => Promise<void>) => Promise<void>
 }
 
-/** Runs one command line and prints its outcome. Returns true if the command succeeded. */
-export async function run(args: string[], parts: Parts, output: OutputConfiguration = {}): Promise<boolean> {
-  let succeeded = true
+/** Runs one command line and prints its outcome, or its error. Returns the exit code. */
+export async function run(args: string[], parts: Parts, output: OutputConfiguration = {}): Promise<number> {
+  let code = 0
+  // Known before the command line is read, because that can fail.
+  const isJson = args.includes('--json')
+  const errorOf = (text: string) => (isJson ? `${JSON.stringify({ error: text })}\n` : `zoneplane: ${text}\n`)
   const program = new Command('zoneplane')
     .version(parts.version)
     .option('--json', 'print JSON')
@@ -61,12 +79,12 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     .configureOutput({
       ...output,
       outputError(text, write) {
-        write(text.replace(/^error:/, 'zoneplane:'))
+        write(errorOf(text.replace(/^error: /, '').trimEnd()))
       },
     })
     .addHelpText('beforeAll', ({ error }) => (error ? 'zoneplane: no command given' : ''))
     .addHelpText('afterAll', ENVIRONMENT)
-    .showHelpAfterError('(add --help to see the usage)')
+    .showHelpAfterError(isJson ? false : '(add --help to see the usage)')
     .exitOverride()
   const add: AddCommand = (group, usage, { nameserver = false, schema = true }, work) =>
     group.command(usage).action((...args: unknown[]) =>
@@ -74,7 +92,7 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
         const { lines, json, succeeded: isComplete = true } = await work(system, ...(args as never[]))
         const shown = program.opts()['json'] === true ? [JSON.stringify(json)] : lines
         program.configureOutput().writeOut!(`${shown.map(printable).join('\n')}\n`)
-        succeeded = isComplete
+        if (!isComplete) code = 1
       }),
     )
   program
@@ -84,6 +102,9 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     .option('--no-install', 'do not install missing programs')
     .option('--ci', 'for tests: fast and without limits; delete the data at the end', false)
     .action(parts.start)
+  addCompletion(program, (script) => {
+    program.configureOutput().writeOut!(script)
+  })
   program.helpCommand('help [command]', 'display the help of a command, or all settings (help settings)')
   const settings = program.command('settings', { hidden: true }).action(() => settings.help())
   settings.helpInformation = settingsText
@@ -95,17 +116,13 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     addGroup(program, add)
   try {
     await program.parseAsync(args, { from: 'user' })
-    return succeeded
+    return code
   } catch (error) {
     // commander has printed the help, or the errors in the arguments.
-    if (error instanceof CommanderError) return error.exitCode === 0
-    if (!isExpected(error)) throw error
-    program.configureOutput().writeErr!(`zoneplane: ${textOf(error)}\n`)
-    return false
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE
+    const expected = EXIT_CODES.find(([kind]) => error instanceof kind)
+    if (expected === undefined) throw error
+    program.configureOutput().writeErr!(errorOf(textOf(error as Error)))
+    return expected[1]
   }
-}
-
-function isExpected(error: unknown): error is Error {
-  const kinds = [ConfigError, StartError, NameserverFailure, Unavailable, NotFound, Conflict, Denied, Invalid]
-  return kinds.some((kind) => error instanceof kind)
 }

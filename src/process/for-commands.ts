@@ -1,14 +1,16 @@
 import type { Needs } from '../cli/command.ts'
 import { ConfigError, readConfig } from '../settings/config.ts'
 import { dataFolderOf, recallServers } from '../private-servers/data-folder.ts'
+import { NameserverFailure, StartError, Unavailable } from '../errors.ts'
 import { createLog } from '../log.ts'
 import { createSystem, prepare, requireNameserver, requirePostgres } from './create-system.ts'
+import { isUnavailable } from '../store/connections/failures.ts'
 import type { System } from '../system.ts'
 
 /**
  * Runs `work` on the servers that the environment names; if it names none, on those of the service that runs with
  * private servers on the data folder.
- * @throws ConfigError, StartError; errors of `work`
+ * @throws ConfigError, StartError; Unavailable if a server does not answer; errors of `work`
  */
 export async function withSystem<T>({ nameserver, schema }: Needs, work: (system: System) => Promise<T>): Promise<T> {
   const config = readConfig(environment())
@@ -19,9 +21,20 @@ export async function withSystem<T>({ nameserver, schema }: Needs, work: (system
   const backends = { databaseUrl, pdnsApiUrl, pdnsApiKey }
   const log = createLog(config.logLevel, process.stderr, config.logFormat)
   await using system = createSystem(config, backends, log, { isPatient: true })
-  await (schema ? prepare(system, backends) : requirePostgres(backends))
-  if (nameserver) await requireNameserver(system, backends)
+  const ready = async () => {
+    await (schema ? prepare(system, backends) : requirePostgres(backends))
+    if (nameserver) await requireNameserver(system, backends)
+  }
+  await ready().catch((error: unknown) => {
+    throw isTemporary(error) ? new Unavailable(error.message, { cause: error }) : error
+  })
   return await work(system)
+}
+
+/** Reports whether a server cannot be used that may answer later. */
+function isTemporary(error: unknown): error is StartError {
+  if (!(error instanceof StartError)) return false
+  return error.cause instanceof NameserverFailure || isUnavailable(error.cause)
 }
 
 /** @throws ConfigError if it names no servers and none run */

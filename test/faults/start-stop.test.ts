@@ -23,9 +23,9 @@ const servers = useServers()
 test.afterEach.always(() => servers().killServices())
 
 /** What the program says that fails at once, which is neither a secret nor a stack. */
-async function failure(t: ExecutionContext, args: string[], env: NodeJS.ProcessEnv): Promise<string> {
+async function failure(t: ExecutionContext, args: string[], env: NodeJS.ProcessEnv, exit = 1): Promise<string> {
   const [code, output] = await runOurs(args, env)
-  t.is(code, 1)
+  t.is(code, exit)
   t.notRegex(output, /^\s+at |s3cret/m)
   return output
 }
@@ -259,8 +259,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 // Which errors there are, and the help of all commands: test/cli/commands.test.ts.
-test('the command line reports usage errors, and the exit code is 1', async (t) => {
-  const said = await failure(t, ['reconcile', '--content'], environmentFor(servers().backends))
+test('the command line reports usage errors, and the exit code is 2', async (t) => {
+  const said = await failure(t, ['reconcile', '--content'], environmentFor(servers().backends), 2)
   t.regex(said, /^zoneplane: unknown option '--content'/)
   t.regex(said, /--help/)
 })
@@ -273,10 +273,10 @@ test('`zoneplane reconcile` requires the settings of the database and PowerDNS',
   )
 })
 
-test('`zoneplane reconcile` names a server that is unreachable', async (t) => {
+test('`zoneplane reconcile` names a server that is unreachable, and the exit code is 75', async (t) => {
   const port = await freePort()
   const env = environmentFor(servers().backends, { PDNS_API_URL: `http://127.0.0.1:${port}` })
-  const said = await failure(t, ['reconcile'], env)
+  const said = await failure(t, ['reconcile'], env, 75)
   t.regex(said, new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*\n$`))
 })
 

@@ -33,6 +33,6 @@ async function runHere(args: string[], withSystem: Parts['withSystem']): Promise
     start: () => Promise.reject(new Error('no service is started in this process')),
     withSystem,
   }
-  const succeeded = await run(args, parts, { writeOut: write, writeErr: write })
-  return [succeeded, printed]
+  const code = await run(args, parts, { writeOut: write, writeErr: write })
+  return [code === 0, printed]
 }
