@@ -30,7 +30,7 @@ test('each setting has a name of its own, a default and a meaning', (t) => {
 test('`zoneplane help settings` prints each setting once, and no meaning in lines above 76 characters', async (t) => {
   let text = ''
   const parts = { version: '', start: () => t.fail(), withSystem: () => t.fail() } as never
-  t.true(await run(['help', 'settings'], parts, { writeOut: (part) => (text += part) }))
+  t.is(await run(['help', 'settings'], parts, { writeOut: (part) => (text += part) }), 0)
   const lines = text.split('\n')
   t.deepEqual(
     lines.flatMap((line) => /^ {2}([A-Z_]+) \(default: /.exec(line)?.[1] ?? []),
