@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import * as accounts from '../service/accounts/accounts.ts'
 import type { Account, Limits } from '../service/accounts/accounts.ts'
+import { removeAll } from '../service/accounts/totp.ts'
 import { lookAtAccount } from '../service/operation/looks.ts'
 import { numberOr, shortTime, table, type AddCommand, type Outcome } from './command.ts'
 import { stateOf } from './domain/looks.ts'
@@ -58,6 +59,13 @@ export function addAccount(program: Command, add: AddCommand): void {
   add(group, 'enable <email>', {}, async (system, email: string) =>
     shown(await accounts.setState(system, email, 'active')),
   ).description('unblock its tokens and logins')
+  add(group, 'remove-factors <email>', {}, async (system, email: string) => {
+    const { factors, logins } = await removeAll(system, email)
+    return {
+      lines: [`${email}: second factors deleted: ${factors.length}, logins ended: ${logins.length}`],
+      json: { account: email, factors, logins },
+    }
+  }).description('delete all its second factors, if its owner has lost them, and end its logins')
   withLimits(
     add(group, 'set-limit <email>', {}, async (system, email: string, options: LimitOptions) =>
       shown(await accounts.setLimits(system, email, limits(options))),

@@ -1,12 +1,14 @@
 import test from 'ava'
 import { decrypt } from '../../src/service/secrets/encryption.ts'
 import { query } from '../../src/store/database.ts'
-import type { Client } from '../support/clients/client.ts'
+import { Client } from '../support/clients/client.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
 import { useService } from '../support/harness.ts'
 import { runOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
-import { addFactor } from '../support/clients/tokens.ts'
+import { letterTo } from '../support/clients/mails.ts'
+import { person, resetLink } from '../support/clients/people.ts'
+import { addFactor, addToken } from '../support/clients/tokens.ts'
 
 // Contract §15.2: the operator's commands, beside a running service. Most run in this process, because starting another
 // takes far longer than the command.
@@ -273,6 +275,31 @@ for (const [args, usage, line] of [
     t.regex(printed, line)
   })
 }
+
+test.serial('lost second factors are removed: logins end and need no code, and the owner gets a mail', async (t) => {
+  const owner = await person(service())
+  const factors = [await addFactor(service(), owner.id), await addFactor(service(), owner.id, { used: false })]
+  const logIn = async () => {
+    const { json } = await service().anonymous.post('/auth/login/', owner.credentials)
+    const { id, token } = json as { id: string; token: string }
+    return { id, api: new Client(service().url, token) }
+  }
+  const [pending, kept] = [await logIn(), await addToken(service(), owner.id, {})]
+  t.is((await pending.api.get('/auth/account/')).status, 403)
+  const link = await resetLink(service(), owner)
+  const removed = (await json('account', 'remove-factors', owner.email)) as Record<string, string[]>
+  t.deepEqual(new Set(removed['factors']), new Set(factors))
+  t.deepEqual(removed['logins'], [pending.id])
+  t.is((await letterTo(service().system, owner.email, 2)).subject, 'The second factors of your account were removed')
+  t.is((await pending.api.get('/auth/account/')).status, 401)
+  t.is((await kept.api.get('/domains/')).status, 200)
+  t.is((await service().anonymous.post(link.path, { new_password: 'another password' })).status, 409)
+  t.is((await (await logIn()).api.get('/auth/account/')).status, 200)
+  t.is(
+    await refusal('account', 'remove-factors', owner.email),
+    `${owner.email} has no second factor; nothing was changed.`,
+  )
+})
 
 test.serial('changes by the operator are events in the log of the command', async (t) => {
   const email = 'logged@example.net'

@@ -1,16 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { limitExceeded, NotFound, orNotFound, Unauthenticated } from '../../errors.ts'
+import { Conflict, limitExceeded, NotFound, orNotFound, Unauthenticated } from '../../errors.ts'
 import { FACTORS_MAX, TOTP_SECRET_LENGTH } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
-import { confirmPrimary, type Db } from '../../store/database.ts'
+import { confirmPrimary, transaction, type Db } from '../../store/database.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import * as store from '../../store/accounts/totp-factors.ts'
 import type { Factor } from '../../store/accounts/totp-factors.ts'
 import type { System } from '../../system.ts'
 import { unrestricted, type Actor, type Visit } from '../actor.ts'
 import { encrypt } from '../secrets/encryption.ts'
-import { withRights, type Holder } from '../tokens/rights.ts'
+import { reserve, withRights, type Holder } from '../tokens/rights.ts'
+import { withEmail } from './accounts.ts'
 import * as confirmations from './confirmations.ts'
 import { record } from '../events.ts'
 import { notify } from '../mails/notices.ts'
@@ -157,6 +158,27 @@ export async function verify(
     by: actor?.tokenId ?? 'request',
   })
   return isFirst
+}
+
+/**
+ * Deletes all factors of an account, for an owner who has lost them (contract §12). Its logins end: one that waits for
+ * its code must not become one that needs none. Only the operator may do it.
+ * @throws NotFound; Conflict if there is none
+ */
+export async function removeAll(system: System, email: string): Promise<{ factors: string[]; logins: string[] }> {
+  const { id } = await withEmail(system, email)
+  const removed = await transaction(system.db, async (trx) => {
+    await reserve(trx, `account ${id}`)
+    const account = orNotFound(await accounts.lock(trx, id))
+    const factors = await store.removeAll(trx, id)
+    if (factors.length === 0) throw new Conflict(`${email} has no second factor; nothing was changed.`)
+    await accounts.changeCredentials(trx, id, {}, system.now())
+    await notify(system, trx, account, 'factors-removed')
+    return { factors, logins: await tokens.removeOwned(trx, id, 'logins') }
+  })
+  for (const factor of removed.factors) record(system, 'factor_deleted', { account: id, factor })
+  for (const token of removed.logins) record(system, 'token_deleted', { account: id, token })
+  return removed
 }
 
 function anonymous(): Unauthenticated {

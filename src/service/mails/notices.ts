@@ -23,6 +23,12 @@ const NOTICES = {
     'One of your second factors was deleted. If it was the last one, logins need no code any more.',
     PASSWORD,
   ],
+  'factors-removed': () => [
+    'The second factors of your account were removed',
+    'The operator of this service has deleted all second factors of your account, and has ended its logins. ' +
+      'Logins need no code until you add a factor again.',
+    CONTACT,
+  ],
   'managing-token': (name: string) => [
     'A token may manage your account',
     `The API token ${name} may now create and change tokens of your account, and so do everything that you can do.`,

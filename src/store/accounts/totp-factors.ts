@@ -81,6 +81,12 @@ export async function remove(trx: Db, accountId: string, id: string): Promise<bo
   return factor?.isUsed ?? false
 }
 
+/** Deletes all factors of the account. Returns their ids. */
+export async function removeAll(trx: Db, accountId: string): Promise<string[]> {
+  const sql = 'delete from totp_factors where account_id = :accountId returning id'
+  return (await query<{ id: string }>(trx, sql, { accountId })).map(({ id }) => id)
+}
+
 const TO_VERIFY = `id, account_id as "accountId", last_used is not null as "isUsed", secret, last_step as "lastStep"`
 
 /** Returns the factor with this id, of any account. */
