@@ -25,6 +25,7 @@ import {
   neighbours,
   packaging,
   secondValidator,
+  shells,
 } from './support/servers/packages.ts'
 
 // The test command: starts a Postgres in a temporary folder, runs AVA, reports, and removes both. The first argument can name
@@ -116,7 +117,7 @@ async function install(files: string[]): Promise<void> {
     ...(files.some((file) => file.includes('/deep/')) ? neighbours : []),
     // The parent zones of the tests have them.
     ...(files.some((file) => /\/served\/|\/delegation/.test(file)) ? nameservers : []),
-    ...(suite === 'ci' ? [...browser, ...packaging, ...secondValidator] : []),
+    ...(suite === 'ci' ? [...browser, ...packaging, ...shells, ...secondValidator] : []),
   ]
   const { install } = readConfig(process.env)
   await ensureInstalled([postgres, powerDns, ...dnsTools, ...more], { wanted: secondValidator, install, progress })

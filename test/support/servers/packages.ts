@@ -34,6 +34,12 @@ export const browser: Requirement[] = [
 
 export const CHROMIUM = '/usr/bin/chromium'
 
+/** The shells that complete commands. */
+export const shells: Requirement[] = [
+  { what: 'zsh', isThere: () => hasAll('zsh'), packages: ['zsh'] },
+  { what: 'fish', isThere: () => hasAll('fish'), packages: ['fish'] },
+]
+
 /** What checks the Debian package. */
 export const packaging: Requirement[] = [
   { what: 'dpkg-deb', isThere: () => hasAll('dpkg-deb'), packages: ['dpkg'] },
