@@ -5,7 +5,7 @@ import { run } from './cli/run.ts'
 // The program: `start` runs the service, each other command calls functions of service/. A module is imported only for
 // the command that needs it, because imports take most of a command's time.
 
-// `npx zoneplane --ci` is `zoneplane start --ci`.
+// `zoneplane --ci` is `zoneplane start --ci`.
 const args = process.argv[2] === '--ci' ? ['start', ...process.argv.slice(2)] : process.argv.slice(2)
 
 // The reader of the output is gone, as after `zoneplane account list | head`. `start` stops by itself.

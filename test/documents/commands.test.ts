@@ -9,7 +9,7 @@ import { blocksOf, readDocument } from './blocks.ts'
 import { runDocument } from './run-document.ts'
 
 // Readers run the commands of the documents for users in order. A service that the same code has started stands in for
-// `npm start` and `npx zoneplane --ci`, on free ports.
+// `npm start` and `zoneplane --ci`, on free ports.
 
 /** Texts of documents, and their replacements in a test. */
 type Changes = Record<string, string>
