@@ -19,9 +19,11 @@ import { TokenPage } from './pages/token.tsx'
 import { TokensPage } from './pages/tokens.tsx'
 import { SignUpPage } from './pages/sign-up.tsx'
 import { ZonefilePage } from './pages/zonefile.tsx'
-import { Header } from './parts/header.tsx'
+import { DomainHeader } from './parts/domain-header.tsx'
+import { GoTo } from './parts/go-to.tsx'
 import { Limits } from './parts/limits.tsx'
 import { Loaded, useAsked } from './parts/loading.tsx'
+import { Side } from './parts/side.tsx'
 import { Waiting } from './parts/waiting.tsx'
 import { location, match } from './router.ts'
 import { useShared } from './shared.ts'
@@ -52,7 +54,7 @@ const OPEN_PAGES: Record<string, Page> = {
   forgotten: ForgottenPage,
 }
 
-/** The console: its header, and the page of the present path. */
+/** The console: its frame, and the page of the present path. */
 export function App() {
   useShared()
   const { path } = location.value
@@ -62,15 +64,20 @@ export function App() {
   useEffect(() => {
     document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
   }, [path, found?.Page])
+  const domain = found?.parameters['name']
   return (
-    <>
-      {isSignedIn && <Header />}
-      <Waiting />
-      <main>
-        {isSignedIn && <Limits own={me.value!} />}
-        {found === undefined ? <Missing /> : <found.Page key={path} {...found.parameters} />}
-      </main>
-    </>
+    <div class={isSignedIn ? 'shell' : 'door'}>
+      {isSignedIn && <Side />}
+      <div>
+        <Waiting />
+        <main>
+          {isSignedIn && <Limits own={me.value!} />}
+          {domain !== undefined && isSignedIn && <DomainHeader key={domain} name={domain} />}
+          {found === undefined ? <Missing /> : <found.Page key={path} {...found.parameters} />}
+        </main>
+      </div>
+      {isSignedIn && <GoTo />}
+    </div>
   )
 }
 

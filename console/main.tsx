@@ -1,5 +1,5 @@
 import { render } from 'preact'
-import './style.css'
+import './style/style.css'
 import { App } from './app.tsx'
 import { startRouting } from './router.ts'
 

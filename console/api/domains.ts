@@ -26,6 +26,12 @@ export async function deletedDomains(cursor: string): Promise<Slice<DeletedDomai
   return domainPage(cursor, 'true') as Promise<Slice<DeletedDomain>>
 }
 
-async function domainPage(cursor: string, deleted: 'true' | 'false'): Promise<Slice<Domain | DeletedDomain>> {
-  return askPage<Domain | DeletedDomain>(api.GET('/api/v1/domains/', { params: { query: { cursor, deleted } } }))
+/** The first page of the domains whose names contain a text, the newest first. @throws Refused */
+export async function domainsWith(search: string): Promise<Slice<Domain>> {
+  return domainPage('', 'false', search) as Promise<Slice<Domain>>
+}
+
+async function domainPage(cursor: string, deleted: 'true' | 'false', search?: string) {
+  const query = { cursor, deleted, ...(search !== undefined && { search }) }
+  return askPage<Domain | DeletedDomain>(api.GET('/api/v1/domains/', { params: { query } }))
 }

@@ -1,5 +1,6 @@
 import type { components } from '../../build/api-types.d.ts'
 import { mayWriteIn } from '../model/may-write.ts'
+import { navigate } from '../router.ts'
 import { onChange, Shared } from '../shared.ts'
 import { api, ask } from './client.ts'
 import { hasExpired, session } from './session.ts'
@@ -49,4 +50,19 @@ export function mayDelete(domain: string): boolean {
 /** Whether the token may read and change the account (contract §3.2). */
 export function mayManageAccount(): boolean {
   return me.value!.token.perm_manage_tokens && me.value!.policies.length === 0
+}
+
+/** Ends the session: the token of a log-in is deleted at the service; an API token is only forgotten. */
+export async function signOut(): Promise<void> {
+  // The session of this tab ends whatever the service answers: its token expires by itself.
+  if (isLogin()) await ask(api.POST('/api/v1/auth/logout/')).catch(() => undefined)
+  forgetSession()
+}
+
+/** Ends the session of this tab. */
+export function forgetSession(): void {
+  session.value = undefined
+  // Nor does what was staged stay for whoever uses this tab next.
+  sessionStorage.clear()
+  navigate('')
 }

@@ -52,17 +52,30 @@ export function partsOfNames(names: string[]): Part[] {
   return names.map((name, i) => ({ label: `Nameserver ${i + 1}`, value: name, shown: name }))
 }
 
-/** The states of a delegation (contract §15.9): a few words, and whether something is wrong. */
-export const STATES: Record<string, { words: string; isBad: boolean }> = {
-  unknown: { words: 'Not known yet', isBad: false },
-  'not-delegated': { words: 'Not delegated: the parent zone does not have it', isBad: true },
-  elsewhere: { words: 'Other nameservers have it', isBad: true },
-  partial: { words: 'Some nameservers are not ours', isBad: true },
-  insecure: { words: 'Not secure: there is no DS record', isBad: true },
-  secure: { words: 'Secure', isBad: false },
-  stale: { words: 'Secure, with a DS record too many', isBad: true },
-  mismatch: { words: 'Broken: no DS record is right', isBad: true },
-  propagating: { words: 'Changing: the parent’s servers disagree', isBad: false },
+/** A state of a delegation (contract §15.9). */
+interface State {
+  /** A sentence. */
+  words: string
+  /** The same in a few words. */
+  short: string
+  mood: 'good' | 'wait' | 'bad' | 'none'
+}
+
+export const STATES: Record<string, State> = {
+  unknown: { words: 'Not known yet', short: 'Not checked', mood: 'none' },
+  'not-delegated': { words: 'Not delegated: the parent zone does not have it', short: 'Not delegated', mood: 'none' },
+  elsewhere: { words: 'Other nameservers have it', short: 'Other nameservers have it', mood: 'bad' },
+  partial: { words: 'Some nameservers are not ours', short: 'Some nameservers are not ours', mood: 'wait' },
+  insecure: { words: 'Not secure: there is no DS record', short: 'DS missing at registrar', mood: 'wait' },
+  secure: { words: 'Secure', short: 'Secure', mood: 'good' },
+  stale: { words: 'Secure, with a DS record too many', short: 'A DS too many at registrar', mood: 'wait' },
+  mismatch: { words: 'Broken: no DS record is right', short: 'Wrong DS', mood: 'bad' },
+  propagating: { words: 'Changing: the parent’s servers disagree', short: 'Parent is changing', mood: 'wait' },
+}
+
+/** A state of a delegation in a few words; an unknown one as it is. */
+export function shortState(state: string): Pick<State, 'short' | 'mood'> {
+  return STATES[state] ?? { short: state, mood: 'none' }
 }
 
 /** The phases of a rollover in their order (contract §15.10). */

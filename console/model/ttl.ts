@@ -1,4 +1,4 @@
-import type { RRset } from './rrset.ts'
+import { counted, type RRset } from './rrset.ts'
 
 /** The greatest TTL, and the one of a zone without any (contract §8.4). */
 const MAX = 86_400
@@ -10,6 +10,19 @@ export function usualTtl(rrsets: Iterable<RRset>, minimum: number): number {
   for (const { ttl } of rrsets) counts.set(ttl, (counts.get(ttl) ?? 0) + 1)
   const [usual = DEFAULT] = [...counts].sort(([, one], [, other]) => other - one)[0] ?? []
   return Math.max(usual, minimum)
+}
+
+const UNITS = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const
+
+/** A TTL as people say it: `1 hour`, `90 minutes`. */
+export function ttlWords(ttl: number): string {
+  const [length, unit] = UNITS.find(([each]) => ttl % each === 0 && ttl >= each) ?? [1, 'second']
+  return counted(ttl / length, unit)
 }
 
 /** What is wrong with a typed TTL; undefined if nothing is. */

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { navigate } from '../router.ts'
-import { DomainHeader } from '../parts/domain-header.tsx'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { useAsked } from '../parts/loading.tsx'
 
@@ -16,7 +15,6 @@ export function DeleteDomainPage({ name }: { name: string }) {
   }
   return (
     <>
-      <DomainHeader name={name} />
       <div class="narrow">
         <p>
           This removes {name} with all its records from DNS. Who may create domains can bring it back, with its records

@@ -4,11 +4,12 @@ import { isLogin, mayDelete } from '../api/me.ts'
 import type { components } from '../../build/api-types.d.ts'
 import { nameserversOf } from '../api/rrsets.ts'
 import { partsOfDnskey, partsOfNames, PHASES, STATES, WAITS } from '../model/dnssec.ts'
-import { DomainHeader } from '../parts/domain-header.tsx'
+import { domainChanged } from '../parts/domain-header.tsx'
 import { Act, Refusal, useAction } from '../parts/form.tsx'
 import { DsRecords, Parts } from '../parts/key-records.tsx'
 import { List } from '../parts/list.tsx'
 import { Loaded, useAsked, type Asked } from '../parts/loading.tsx'
+import { State } from '../parts/state.tsx'
 import { Time } from '../parts/time.tsx'
 
 type Schemas = components['schemas']
@@ -24,13 +25,15 @@ export function DnssecPage({ name }: { name: string }) {
   const delegation = useAsked(() => ask(api.GET('/api/v1/domains/{name}/delegation/', { params })), [name, turn])
   const reload = () => {
     setTurn(turn + 1)
+    domainChanged()
   }
   return (
     <>
-      <DomainHeader name={name} />
       <section aria-labelledby="state">
         <h2 id="state">Is it secure?</h2>
-        <Loaded asked={delegation}>{(found) => <State name={name} delegation={found} onChecked={reload} />}</Loaded>
+        <Loaded asked={delegation}>
+          {(found) => <Delegation name={name} delegation={found} onChecked={reload} />}
+        </Loaded>
       </section>
       <section aria-labelledby="registrar">
         <h2 id="registrar">For the registrar</h2>
@@ -55,14 +58,16 @@ export function DnssecPage({ name }: { name: string }) {
   )
 }
 
-function State(props: { name: string; delegation: Schemas['Delegation']; onChecked: () => void }) {
+function Delegation(props: { name: string; delegation: Schemas['Delegation']; onChecked: () => void }) {
   const { name, delegation, onChecked } = props
   const { state, checked, problems, parent } = delegation
-  const { words, isBad } = STATES[state] ?? { words: state, isBad: false }
+  const { words, mood } = STATES[state] ?? { words: state, mood: 'none' as const }
   const action = useAction()
   return (
     <>
-      <p class={isBad ? 'state bad' : 'state'}>{checked === null ? 'Not checked yet' : words}</p>
+      <p>
+        <State mood={mood}>{checked === null ? 'Not checked yet' : words}</State>
+      </p>
       {problems.length > 0 && (
         <ul>
           {problems.map((problem) => (

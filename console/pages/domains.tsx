@@ -2,13 +2,14 @@ import { useState } from 'preact/hooks'
 import { allDomains, allStates, deletedDomains, type Domain } from '../api/domains.ts'
 import { api, ask } from '../api/client.ts'
 import { me } from '../api/me.ts'
-import { STATES } from '../model/dnssec.ts'
+import { shortState } from '../model/dnssec.ts'
 import { asciiName } from '../model/owner.ts'
 import { Act, Refusal, useAction } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Opened } from '../parts/opened.tsx'
-import { Time } from '../parts/time.tsx'
+import { State } from '../parts/state.tsx'
+import { Ago, Time } from '../parts/time.tsx'
 import { location, navigate } from '../router.ts'
 
 /** The account's domains, those that it has deleted, and the way to another one. */
@@ -21,7 +22,14 @@ export function DomainsPage() {
   const gone = location.value.query.get('deleted')
   return (
     <>
-      <h1 tabIndex={-1}>Domains</h1>
+      <div class="head">
+        <h1 tabIndex={-1}>Domains</h1>
+        <div class="rest">
+          <a class="button main" href="new-domain" hidden={!mayCreate}>
+            Add domain
+          </a>
+        </div>
+      </div>
       {gone !== null && mayCreate && (
         <p class="note" role="status">
           {gone} is deleted. “Deleted domains”, below, says until when it can come back.
@@ -31,15 +39,12 @@ export function DomainsPage() {
         <input
           type="search"
           aria-label="Search domains"
-          placeholder="Search"
+          placeholder="Find a domain"
           value={search}
           onInput={(event) => {
             setSearch(event.currentTarget.value)
           }}
         />
-        <a class="button main" href="new-domain" hidden={!mayCreate}>
-          Add a domain
-        </a>
       </div>
       <Loaded asked={{ ...asked, value: asked.value ?? (soFar.length > 0 ? soFar : undefined) }}>
         {(domains) => (
@@ -85,19 +90,25 @@ function DomainTable(props: {
   }
   const wanted = asciiName(search)
   const found = domains
-    .map(({ name, touched }) => ({ name, touched, ...shortState(states ? states.get(name) : 'Loading…') }))
-    .filter(({ name, state, words }) => name.includes(wanted) || [state, words.toLowerCase()].includes(wanted))
+    .map(({ name, touched }) => ({ name, touched, state: states ? (states.get(name) ?? '') : 'Loading…' }))
+    .filter(
+      ({ name, state }) => name.includes(wanted) || [state, shortState(state).short.toLowerCase()].includes(wanted),
+    )
   if (found.length === 0) return <p role="status">No domain matches “{search}”.</p>
   return (
-    <List heads={['Domain', 'Delegation', 'Last change']}>
-      {found.map(({ name, touched, words, isBad }) => (
+    <List heads={['Domain', 'State', 'Last change']}>
+      {found.map(({ name, touched, state }) => (
         <tr key={name}>
           <td>
-            <a href={`domains/${name}`}>{name}</a>
+            <a class="mono" href={`domains/${name}`}>
+              {name}
+            </a>
           </td>
-          <td class="words">{isBad ? <a href={`domains/${name}/dnssec`}>{words}</a> : words}</td>
-          <td>
-            <Time at={touched} />
+          <td class="words">
+            <Delegation name={name} state={state} />
+          </td>
+          <td class="quiet">
+            <Ago at={touched} />
           </td>
         </tr>
       ))}
@@ -105,10 +116,13 @@ function DomainTable(props: {
   )
 }
 
-/** The first words about a state; an unknown one is shown as it is. */
-function shortState(state = '') {
-  const { words, isBad } = STATES[state] ?? { words: state, isBad: false }
-  return { state, words: words.split(':')[0]!, isBad }
+/** The state of a delegation, with the way to what can be done about it. */
+function Delegation({ name, state }: { name: string; state: string }) {
+  if (state === '') return null
+  if (state === 'Loading…') return <span class="quiet">{state}</span>
+  const { mood, short } = shortState(state)
+  const shown = <State mood={mood}>{short}</State>
+  return ['secure', 'unknown'].includes(state) ? shown : <a href={`domains/${name}/dnssec`}>{shown}</a>
 }
 
 /** The deleted domains, which come back at a click. */

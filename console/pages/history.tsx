@@ -9,7 +9,6 @@ import { inOrder } from '../model/order.ts'
 import { zoneLines } from '../model/zone-lines.ts'
 import { Applied, UndoReview } from '../parts/applied.tsx'
 import { Difference } from '../parts/difference.tsx'
-import { DomainHeader } from '../parts/domain-header.tsx'
 import { Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Opened } from '../parts/opened.tsx'
 import { Dialog, Review } from '../parts/review.tsx'
@@ -43,7 +42,6 @@ export function HistoryPage({ name }: { name: string }) {
   }
   return (
     <>
-      <DomainHeader name={name} />
       <Filter onFilter={setFilter} />
       <Loaded asked={asked}>
         {(entries) =>

@@ -6,7 +6,6 @@ import type { components } from '../../build/api-types.d.ts'
 import { withItems } from '../model/problems.ts'
 import { ADDRESS, configurationsOf, NOTIFIER } from '../model/secondaries.ts'
 import { Copy } from '../parts/copy.tsx'
-import { DomainHeader } from '../parts/domain-header.tsx'
 import { Checkbox, Field, Form, useAction } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
@@ -24,7 +23,6 @@ export function NameserversPage({ name }: { name: string }) {
   const transfers = useAsked(() => ask(api.GET('/api/v1/domains/{name}/transfers/', { params })), [name])
   return (
     <>
-      <DomainHeader name={name} />
       <section aria-labelledby="served">
         <h2 id="served">What is served</h2>
         <Loaded asked={published}>{([status, names]) => <Publication status={status} names={names} />}</Loaded>

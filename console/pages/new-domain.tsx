@@ -21,7 +21,7 @@ export function NewDomainPage() {
   }
   return (
     <>
-      <h1 tabIndex={-1}>Add a domain</h1>
+      <h1 tabIndex={-1}>Add domain</h1>
       <Form action={action} fields={['name', 'zonefile']} submit="Add the domain" onSubmit={create}>
         <div class="narrow">
           <Field

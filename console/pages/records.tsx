@@ -1,11 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { mayChange } from '../api/me.ts'
 import { counted, rrsetKey } from '../model/rrset.ts'
 import { editOf } from '../model/rows.ts'
 import { usualTtl } from '../model/ttl.ts'
 import { location } from '../router.ts'
 import { Applied } from '../parts/applied.tsx'
-import { DomainHeader } from '../parts/domain-header.tsx'
 import { Failure } from '../parts/loading.tsx'
 import { Add } from '../records/add.tsx'
 import { Hints } from '../records/hints.tsx'
@@ -14,6 +12,7 @@ import { Publish } from '../records/publish.tsx'
 import { RowOrForm } from '../records/row-or-form.tsx'
 import { Selection } from '../records/selection.tsx'
 import { Table } from '../records/table.tsx'
+import { Tray } from '../records/tray.tsx'
 import { TemplateDialog } from '../records/template-dialog.tsx'
 import { useKeys } from '../records/use-keys.ts'
 import { useRecords } from '../records/use-records.ts'
@@ -25,9 +24,9 @@ const PAGE = 10
 export function RecordsPage({ name }: { name: string }) {
   const records = useRecords(name)
   const { zone, edits, collisions, problems, visible, rows } = records
-  const mayEdit = mayChange(name)
+  const { mayEdit } = records
   /** The number of the form for new records; 0: there is none. */
-  const [adding, setAdding] = useState(0)
+  const [adding, setAdding] = useState(location.value.query.has('add') ? 1 : 0)
   const [isChoosing, setChoosing] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
   const [isOvertaken, setOvertaken] = useState(false)
@@ -92,7 +91,6 @@ export function RecordsPage({ name }: { name: string }) {
   }, [canReview, isReviewing])
   return (
     <>
-      <DomainHeader name={name} />
       <div class="tools">
         <input
           ref={search}
@@ -111,23 +109,23 @@ export function RecordsPage({ name }: { name: string }) {
               ? `${visible.length.toLocaleString('en')} of ${counted(rows.length, 'record set')}`
               : counted(rows.length, 'record set')}
         </span>
-        <button
-          class="main"
-          hidden={!mayEdit}
-          onClick={() => {
-            setAdding(adding || 1)
-          }}
-        >
-          Add a record
-        </button>
-        <button
-          hidden={!mayEdit}
-          onClick={() => {
-            setChoosing(true)
-          }}
-        >
-          Template
-        </button>
+        <span class="rest" hidden={!mayEdit}>
+          <button
+            onClick={() => {
+              setChoosing(true)
+            }}
+          >
+            Templates
+          </button>
+          <button
+            class="main"
+            onClick={() => {
+              setAdding(adding || 1)
+            }}
+          >
+            Add record <kbd aria-hidden="true">n</kbd>
+          </button>
+        </span>
       </div>
       {zone.isWhole && <Hints domain={name} rows={rows} onGo={show} />}
       {zone.problem !== undefined && (
@@ -226,17 +224,12 @@ export function RecordsPage({ name }: { name: string }) {
           />
         )}
         {edits.size > 0 && (
-          <div class="bar">
-            <span role="status">
-              {counted(edits.size, 'change')} to {name}
-              {problems.size > 0 && `; the service refused ${problems.size}, see the table`}
-              {isTyping && '; stage or cancel first what is open'}
-            </span>
-            <button class="main" disabled={!canReview} onClick={review}>
-              Review
-            </button>
+          <Tray domain={name} edits={edits} refused={problems.size} isTyping={isTyping}>
             <button onClick={records.discard}>Discard all</button>
-          </div>
+            <button class="main" disabled={!canReview} onClick={review}>
+              Review <kbd aria-hidden="true">Ctrl ↵</kbd>
+            </button>
+          </Tray>
         )}
         {records.discarded.size > 0 && (
           <div class="bar">

@@ -22,7 +22,7 @@ export function SignInPage() {
         <a href="forgotten">Forgotten password?</a>
         {offer.value?.registration === true && <a href="sign-up">Create an account</a>}
       </p>
-      <h2>With an API token</h2>
+      <h2>or with an API token</h2>
       <WithToken />
     </Card>
   )

@@ -3,7 +3,6 @@ import { api, ask, askWhole, versionOf, type Refused } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
 import { useKept } from '../kept.ts'
 import { Applied } from '../parts/applied.tsx'
-import { DomainHeader } from '../parts/domain-header.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 import { Review } from '../parts/review.tsx'
 import { ZonefileInput } from '../parts/zonefile-input.tsx'
@@ -20,7 +19,6 @@ export function ZonefilePage({ name }: { name: string }) {
   }, [name, version])
   return (
     <>
-      <DomainHeader name={name} />
       <p>
         Edit the zone file, or drop one here. Record sets that it lacks are deleted; only NS at {name} stay if it has
         none. The service itself writes SOA and all DNSSEC records but DS: those of the file are left out.

@@ -1,6 +1,7 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { api, ask, askWhole, versionOf } from '../api/client.ts'
 import { counted } from '../model/rrset.ts'
+import { domainChanged } from './domain-header.tsx'
 import { useAsked } from './loading.tsx'
 import { Review } from './review.tsx'
 
@@ -27,6 +28,7 @@ export function Applied({ name, version, onUndone }: AppliedProps) {
     const entries = await ask(api.GET('/api/v1/domains/{name}/history/', { params: { path, query: { cursor: '' } } }))
     return entries.find((found) => found.version === version)
   }, [name, version])
+  useEffect(domainChanged, [published.value])
   const servers = published.value?.nameservers ?? []
   const isUndo = entry.value?.source === 'undo'
   const served = servers.filter(({ status }) => status === 'INSYNC').length

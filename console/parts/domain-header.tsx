@@ -1,5 +1,15 @@
+import { useEffect } from 'preact/hooks'
+import { api, ask } from '../api/client.ts'
 import { mayDelete } from '../api/me.ts'
+import { shortState } from '../model/dnssec.ts'
+import { counted } from '../model/rrset.ts'
+import { hasStaged } from '../records/staging.ts'
 import { location } from '../router.ts'
+import { Shared } from '../shared.ts'
+import { noteVisit } from './go-to.tsx'
+import { Loaded, useAsked } from './loading.tsx'
+import { State } from './state.tsx'
+import { Ago } from './time.tsx'
 
 const TABS = [
   ['', 'Records'],
@@ -10,23 +20,71 @@ const TABS = [
   ['/delete', 'Delete'],
 ] as const
 
-/** The heading of a domain's pages, and the links between those that the token can use. */
+const changes = new Shared(0)
+
+/** Has the facts about the domain asked for again. */
+export function domainChanged(): void {
+  changes.value++
+}
+
+/** The heading of a domain's pages: how it is, and the links between those that the token can use. */
 export function DomainHeader({ name }: { name: string }) {
   const { path } = location.value
+  useEffect(() => {
+    noteVisit(name)
+  }, [])
+  const asked = useAsked(() => {
+    const params = { path: { name } }
+    return Promise.all([
+      ask(api.GET('/api/v1/domains/{name}/', { params })),
+      ask(api.GET('/api/v1/domains/{name}/delegation/', { params })),
+      ask(api.GET('/api/v1/domains/{name}/publication/', { params })),
+    ])
+  }, [changes.value])
+  const state = asked.value && shortState(asked.value[1].checked === null ? 'unknown' : asked.value[1].state)
   return (
-    <div class="domain-header">
-      <h1 tabIndex={-1}>{name}</h1>
-      <nav aria-label={name}>
+    <>
+      <div class="head">
+        <h1 tabIndex={-1}>{name}</h1>
+        {state && <State mood={state.mood}>{state.short}</State>}
+      </div>
+      {/* Of a domain that does not exist, the page says so. */}
+      {asked.problem?.status !== 404 && (
+        <Loaded asked={asked}>
+          {([{ touched }, , { nameservers }]) => (
+            <p class="facts">
+              {nameservers.length > 0 && (
+                <span>
+                  Served by{' '}
+                  <b>
+                    {nameservers.filter(({ status }) => status === 'INSYNC').length} of{' '}
+                    {counted(nameservers.length, 'nameserver')}
+                  </b>{' '}
+                  asked
+                </span>
+              )}
+              <span>
+                Changed{' '}
+                <b>
+                  <Ago at={touched} />
+                </b>
+              </span>
+            </p>
+          )}
+        </Loaded>
+      )}
+      <nav class="tabs" aria-label={name}>
         {TABS.map(([part, text]) => {
           if (part === '/delete' && !mayDelete(name)) return null
           const to = `domains/${name}${part}`
           return (
             <a key={part} href={to} aria-current={to === path ? 'page' : undefined}>
               {text}
+              {part === '' && hasStaged(name) && <span class="dot" role="img" aria-label="with staged changes" />}
             </a>
           )
         })}
       </nav>
-    </div>
+    </>
   )
 }

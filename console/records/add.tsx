@@ -41,7 +41,7 @@ export function Add({ domain, ttl, minimumTtl, rows, onStage, onEdit, onCancel }
   const isFull = present !== undefined && TYPES.get(type)!.single === true
   return (
     <RRsetForm
-      label="Add a record"
+      label="Add record"
       domain={domain}
       place={isFull ? undefined : place}
       type={type}

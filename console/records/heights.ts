@@ -1,9 +1,9 @@
 import { useCallback } from 'preact/hooks'
 import type { Row } from '../model/rows.ts'
 
-/** The heights of rows in rem; style.css has them, too. */
-const PADDING = 0.75
-const LINE = 1.5
+/** The heights of rows in rem; style/pages.css has them, too. */
+const PADDING = 1.1875
+const LINE = 1.3125
 
 /** How many records a row shows. */
 export const SHOWN_RECORDS = 3

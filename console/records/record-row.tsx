@@ -1,6 +1,8 @@
 import type { Collision } from '../model/draft.ts'
 import { shownName, type State } from '../model/rrset.ts'
 import { titleOf, wordFor, type Row } from '../model/rows.ts'
+import { ttlWords } from '../model/ttl.ts'
+import { TypeBadge } from '../parts/type-badge.tsx'
 import { SHOWN_RECORDS } from './heights.ts'
 
 /** More characters of a record are not visible in any window. */
@@ -9,12 +11,17 @@ const MOST = 400
 interface RowProps {
   row: Row
   isActive: boolean
+  /** Whether the name stands in the row above. */
+  isRepeating: boolean
   isSelected: boolean
+  mayEdit: boolean
   problems: string[]
   collision: Collision | undefined
   /** @param isRange whether the rows between are meant, too */
   onSelect: (isSelected: boolean, isRange: boolean) => void
   onEdit: () => void
+  /** Stages the deletion. */
+  onDelete: () => void
   /** Discards the staged edit. */
   onDiscard: () => void
   /** Keeps the staged edit, although somebody else has changed the RRset. */
@@ -22,7 +29,7 @@ interface RowProps {
 }
 
 /** The cells of a row. Its name is the button that opens it. */
-export function RecordRow({ row, isActive, isSelected, problems, collision, ...on }: RowProps) {
+export function RecordRow({ row, isActive, isRepeating, isSelected, mayEdit, problems, collision, ...on }: RowProps) {
   const { type, state, edit } = row
   const title = titleOf(row)
   const word = edit && wordFor(edit)
@@ -53,19 +60,27 @@ export function RecordRow({ row, isActive, isSelected, problems, collision, ...o
           />
         </span>
         <span role="rowheader" class="owner mono">
-          {word !== undefined && <span class="word">to {word}</span>}
-          <button class="plain" data-open tabIndex={tabIndex} aria-label={`Edit ${title}`} onClick={on.onEdit}>
+          <button
+            class={isRepeating ? 'plain same' : 'plain'}
+            data-open
+            tabIndex={tabIndex}
+            aria-label={`Edit ${title}`}
+            onClick={on.onEdit}
+          >
             {shownName(row.subname)}
           </button>
+          {word !== undefined && <span class="word">{WORDS[word]}</span>}
         </span>
         <span role="cell" class="type">
-          {type}
-        </span>
-        <span role="cell" class="ttl">
-          {state.ttl}
+          <TypeBadge type={type} />
         </span>
         <span role="cell" class="contents">
-          <Records records={state.records} />
+          <Records type={type} records={state.records} />
+        </span>
+        <span role="cell" class="ttl" title={`${state.ttl} seconds`}>
+          {ttlWords(state.ttl)}
+        </span>
+        <span role="cell" class="acts">
           {edit !== undefined && (
             <button
               class="small discard"
@@ -75,6 +90,16 @@ export function RecordRow({ row, isActive, isSelected, problems, collision, ...o
             >
               Discard
             </button>
+          )}
+          {mayEdit && edit === undefined && (
+            <span class="on-hover">
+              <button class="small" tabIndex={-1} aria-hidden="true" onClick={on.onEdit}>
+                Edit
+              </button>{' '}
+              <button class="small" tabIndex={tabIndex} aria-label={`Delete ${title}`} onClick={on.onDelete}>
+                Delete
+              </button>
+            </span>
           )}
         </span>
       </div>
@@ -106,15 +131,43 @@ export function RecordRow({ row, isActive, isSelected, problems, collision, ...o
   )
 }
 
-function Records({ records }: { records: string[] }) {
+/** What a staged row is, in a word. */
+const WORDS = { add: 'new', change: 'edited', delete: 'removed' }
+
+/** The types whose records begin with numbers or words about what follows: how many fields these are. */
+const PARAMETERS: Record<string, number> = {
+  MX: 1,
+  SRV: 3,
+  HTTPS: 1,
+  SVCB: 1,
+  CAA: 2,
+  URI: 2,
+  KX: 1,
+  AFSDB: 1,
+  TLSA: 3,
+}
+
+function Records({ type, records }: { type: string; records: string[] }) {
   const shown = records.slice(0, SHOWN_RECORDS)
   const more = records.length - shown.length
   return (
     <span class="texts mono">
       {shown.map((record) => (
-        <span key={record}>{record.slice(0, MOST)}</span>
+        <Content key={record} type={type} record={record} />
       ))}
       {more > 0 && <span class="quiet">and {more} more</span>}
+    </span>
+  )
+}
+
+/** A record: its parameters are quieter than its target, and a long one says how long it is. */
+function Content({ type, record }: { type: string; record: string }) {
+  const fields = record.split(' ')
+  const parameters = fields.slice(0, PARAMETERS[type] ?? 0).join(' ')
+  return (
+    <span title={record.length > MOST ? `${record.length} characters` : undefined}>
+      {parameters !== '' && <i>{parameters}</i>}
+      {record.slice(parameters.length, MOST)}
     </span>
   )
 }

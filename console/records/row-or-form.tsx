@@ -21,6 +21,8 @@ export function RowOrForm({ domain, row, records, onStage }: RowOrFormProps) {
       <RecordRow
         row={row}
         isActive={key === records.active}
+        isRepeating={records.repeating.has(key)}
+        mayEdit={records.mayEdit}
         isSelected={records.selected.includes(row)}
         problems={records.problems.get(key) ?? []}
         collision={records.collisions.get(key)}
@@ -29,6 +31,9 @@ export function RowOrForm({ domain, row, records, onStage }: RowOrFormProps) {
         }}
         onEdit={() => {
           records.setOpened(key, true)
+        }}
+        onDelete={() => {
+          records.change([row], () => null)
         }}
         onDiscard={() => {
           records.discardOne(row)

@@ -1,11 +1,20 @@
 import { useMemo } from 'preact/hooks'
 import { keep, read, useKept } from '../kept.ts'
 import { staged, type Edit, type Edits } from '../model/draft.ts'
+import { Shared } from '../shared.ts'
 
 type Kept = [place: string, edit: Edit][] | undefined
 
 const keyFor = (domain: string) => `zoneplane edits of ${domain}`
 const listOf = (edits: Edits): Kept => (edits.size === 0 ? undefined : [...edits])
+
+/** Another one whenever edits are staged or gone. */
+const staging = new Shared({})
+
+/** Whether edits of a domain are staged. */
+export function hasStaged(domain: string): boolean {
+  return read(keyFor(domain)) !== undefined
+}
 
 /** Stages edits of a domain whose records page is not shown. */
 export function stageElsewhere(domain: string, edits: Edit[]): void {
@@ -22,6 +31,7 @@ export function useStaged(domain: string): [Edits, (edits: Edits) => void] {
     edits,
     (next) => {
       setKept(listOf(next))
+      staging.value = {}
     },
   ]
 }

@@ -57,11 +57,14 @@ export function Table({ rows, active, isFlexible, isEverySelected, children, ...
           <span role="columnheader" class="type">
             Type
           </span>
+          <span role="columnheader" class="contents">
+            Records
+          </span>
           <span role="columnheader" class="ttl">
             TTL
           </span>
-          <span role="columnheader" class="contents">
-            Records
+          <span role="columnheader" class="acts">
+            <span class="unseen">Acts</span>
           </span>
         </div>
       </div>

@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
+import { mayChange } from '../api/me.ts'
 import { isSame, merge, staged, type Edit, type Edits } from '../model/draft.ts'
 import { filterOf } from '../model/filter.ts'
 import { rrsetKey, type State } from '../model/rrset.ts'
@@ -48,6 +49,12 @@ export function useRecords(domain: string) {
     return rows.filter((row) => kept.has(row.key) || isFlexible(row) || isFound({ ...row, ...row.state }))
   }, [rows, filter, kept, isFlexible])
 
+  /** The rows whose name stands in the row above. */
+  const repeating = useMemo(
+    () => new Set(visible.filter((row, i) => visible[i - 1]?.subname === row.subname).map(({ key }) => key)),
+    [visible],
+  )
+
   // Before the next key is pressed.
   useLayoutEffect(() => {
     if (focusing === undefined) return
@@ -80,6 +87,7 @@ export function useRecords(domain: string) {
 
   return {
     zone,
+    mayEdit: mayChange(domain),
     edits,
     collisions: merged.collisions,
     problems,
@@ -88,6 +96,7 @@ export function useRecords(domain: string) {
     rows,
     byKey,
     visible,
+    repeating,
     isFlexible,
     filter,
     setFilter: (text: string) => {

@@ -108,13 +108,13 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     const stateOf = (name: string) => page.getByRole('row').filter({ hasText: name }).getByRole('cell').nth(1)
     await stateOf(fine).getByText('Secure', { exact: true }).waitFor()
-    t.is(await stateOf(fresh).innerText(), 'Not known yet')
+    t.is(await stateOf(fresh).innerText(), 'Not checked')
     t.is(await page.getByRole('cell').getByRole('link').count(), 6)
     await check(t, tab, 'domains-states')
     for (const [typed, names] of [
       ['Secure', [fine]],
       ['insecure', [open]],
-      ['not secure ', [open]],
+      ['DS missing at registrar ', [open]],
       [fresh, [fresh]],
     ] as const) {
       await page.getByLabel('Search domains').fill(typed)
@@ -122,7 +122,7 @@ function declare(test: Declare, browser: () => Browser): void {
     }
     await page.getByLabel('Search domains').fill('')
     t.is(await stateOf(lost).innerText(), 'Other nameservers have it')
-    await page.getByRole('link', { name: 'Not secure' }).click()
+    await page.getByRole('link', { name: 'DS missing at registrar' }).click()
     await page.getByText('Not secure: there is no DS record').waitFor()
     t.true(page.url().endsWith(`/domains/${open}/dnssec`))
     t.deepEqual(tab.found, [])

@@ -102,8 +102,8 @@ function declare(test: Declare, browser: () => Browser): void {
     const zone = await newZone(service())
     const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
     const { page } = tab
-    await page.getByRole('button', { name: 'Add a record' }).click()
-    const form = page.getByRole('form', { name: 'Add a record' })
+    await page.getByRole('button', { name: 'Add record' }).click()
+    const form = page.getByRole('form', { name: 'Add record' })
     await form.getByLabel('Name').fill('@')
     await form.getByLabel('Type').selectOption('TXT')
     // As JSON, with the quotes of its 255-octet strings, and their escapes, an RRset has at most 64,000 characters.

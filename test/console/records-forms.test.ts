@@ -18,7 +18,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
     const { page } = tab
     await press(page, 'n')
-    const form = page.getByRole('form', { name: 'Add a record' })
+    const form = page.getByRole('form', { name: 'Add record' })
     await form.getByLabel('Type').selectOption('TXT')
     for (const name of ['a', 'b']) {
       t.is(await focused(page), 'Name')
@@ -30,10 +30,10 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText(`2 changes to ${zone.domain}`).waitFor()
     await press(page, 'Escape', 'n')
     t.is(await form.getByLabel('Type').inputValue(), 'TXT')
-    // Both are in sight above the bar, and staged words are of what will be done.
+    // Both are in sight above the bar, and each says in a word what it is.
     await form.getByLabel('Name').fill('fm1._domainkey')
     await check(t, tab, 'records-another')
-    t.deepEqual(await page.locator('.word').allInnerTexts(), ['to add', 'to add'])
+    t.deepEqual(await page.locator('.word').allInnerTexts(), ['new', 'new'])
     t.deepEqual(tab.found, [])
   })
 
@@ -43,7 +43,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
     const { page } = tab
     await press(page, 'n')
-    const form = page.getByRole('form', { name: 'Add a record' })
+    const form = page.getByRole('form', { name: 'Add record' })
     await form.getByLabel('Name').fill('www')
     await form.getByLabel('Type').selectOption('CNAME')
     t.is(await form.getByRole('button', { name: 'Another value' }).count(), 0)
@@ -74,7 +74,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
     const { page } = tab
     await press(page, 'n')
-    const form = page.getByRole('form', { name: 'Add a record' })
+    const form = page.getByRole('form', { name: 'Add record' })
     await form.getByLabel('Name').fill('_443._tcp')
     await form.getByLabel('Type').selectOption('TLSA')
     for (const label of ['Usage', 'Selector', 'Matching type']) await form.getByLabel(label).fill('1')

@@ -18,7 +18,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const zone = await newZone(service(), { subname: '', type: 'TXT', ttl: 3600, records: ['"v=spf1 -all"'] })
     const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
     const { page } = tab
-    await page.getByRole('button', { name: 'Template' }).click()
+    await page.getByRole('button', { name: 'Templates' }).click()
     await page.getByLabel('Template', { exact: true }).selectOption('Verification text')
     t.true(await page.getByRole('button', { name: 'Stage' }).isDisabled())
     await page.getByLabel('Template', { exact: true }).selectOption('Mail')

@@ -84,7 +84,7 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await page.getByText(/^\d changes? to/).count(), 0)
     await press(page, 'e', 'Control+A', '2', '0', 'Enter', 'End', 'Delete')
     await page.getByText(`2 changes to ${zone.domain}`).waitFor()
-    t.deepEqual(await page.locator('.word').allInnerTexts(), ['to change', 'to delete'])
+    t.deepEqual(await page.locator('.word').allInnerTexts(), ['edited', 'removed'])
     await page.reload()
     await page.getByText(`2 changes to ${zone.domain}`).waitFor()
     await tabTo(page, 'Discard all')
@@ -100,7 +100,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     await press(page, 'n')
     await page.keyboard.type(`mail.${zone.domain}`)
-    const form = page.getByRole('form', { name: 'Add a record' })
+    const form = page.getByRole('form', { name: 'Add record' })
     await form.getByLabel('Type').selectOption('MX')
     await form.getByLabel('Priority').fill('10')
     await form.getByLabel('Mail server').fill(`www.${zone.domain}`)

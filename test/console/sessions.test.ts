@@ -129,9 +129,9 @@ function declare(test: Declare, browser: () => Browser): void {
     }
     const button = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true })
     const link = (name: string) => (page: Page) => page.getByRole('link', { name, exact: true })
-    await isOffered('', 'Domains', link('Add a domain'), (page) => page.getByText('Deleted domains'))
+    await isOffered('', 'Domains', link('Add domain'), (page) => page.getByText('Deleted domains'))
     await isOffered('tokens', 'Tokens', link('Create a token'))
-    await isOffered(`domains/${other}`, other, button('Add a record'), button('Template'), link('Delete'))
+    await isOffered(`domains/${other}`, other, button('Add record'), button('Templates'), link('Delete'))
     await tab.page.getByRole('checkbox', { name: 'Select @ NS' }).check()
     await button('Copy as zone file lines')(tab.page).waitFor()
     t.is(await button('Delete')(tab.page).count(), 0)
@@ -141,14 +141,14 @@ function declare(test: Declare, browser: () => Browser): void {
     await tab.page.keyboard.press('Delete')
     await button('Edit @ NS')(tab.page).click()
     await tab.page.getByText('This token may not write @ NS.').waitFor()
-    t.is(await tab.page.getByRole('form', { name: 'Add a record' }).count(), 0)
+    t.is(await tab.page.getByRole('form', { name: 'Add record' }).count(), 0)
     t.is(await tab.page.getByText(/change to/).count(), 0)
     await check(t, tab, 'token-nothing-here')
     // Where it may write something, adding is offered.
     const { page } = tab
     await page.goto(`${service().url}/console/domains/${domain}`)
     await link('Delete')(page).waitFor()
-    await button('Add a record')(page).click()
+    await button('Add record')(page).click()
     await page.getByLabel('Name', { exact: true }).fill('www')
     t.is(await page.getByText('This token may not write').count(), 0)
     await page.getByLabel('Type').selectOption('TXT')

@@ -189,10 +189,10 @@ function declare(test: Declare, browser: () => Browser): void {
         await release()
         await answering(page, (request) => request.url() === url, 500)
         await open(tab, path)
-        await page.getByRole('alert').getByText('The test answers 500.').waitFor()
+        await page.getByRole('alert').getByText('The test answers 500.').first().waitFor()
         await heal(page)
-        await page.getByRole('button', { name: 'Try again' }).click()
-        await page.getByRole('alert').waitFor({ state: 'detached' })
+        await page.evaluate(TRY_AGAIN)
+        await eventually(async () => (await page.getByRole('alert').count()) === 0)
         await page.locator(shown).first().waitFor()
       }
     }

@@ -35,8 +35,8 @@ export async function tabTo(page: Page, name: string): Promise<void> {
 
 /** Stages a new RRset with one record, typed as text. */
 export async function stageNew(page: Page, name: string, type: string, record: string, ttl?: string): Promise<void> {
-  await page.getByRole('button', { name: 'Add a record' }).click()
-  const form = page.getByRole('form', { name: 'Add a record' })
+  await page.getByRole('button', { name: 'Add record' }).click()
+  const form = page.getByRole('form', { name: 'Add record' })
   await form.getByLabel('Name').fill(name)
   await form.getByLabel('Type').selectOption(type)
   if (ttl !== undefined) await form.getByLabel('TTL').fill(ttl)
