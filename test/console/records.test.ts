@@ -90,7 +90,10 @@ function declare(test: Declare, browser: () => Browser): void {
     await tabTo(page, 'Discard all')
     await press(page, 'Enter')
     await page.getByText('Discarded 2 changes.').waitFor()
-    t.is(await page.evaluate('sessionStorage.length'), 1)
+    t.deepEqual(await page.evaluate('Object.keys(sessionStorage).sort()'), [
+      'zoneplane recent domains',
+      'zoneplane session',
+    ])
     t.deepEqual(tab.found, [])
   })
 

@@ -68,23 +68,21 @@ function newGate(): { opened: Promise<void>; open: () => void } {
   return { opened, open }
 }
 
-/** Opens a page, and resolves when it has drawn all answers but that of one request, which waits until `release`. */
+/** Opens a page, and resolves when it has drawn all answers but those from one URL, which wait until `release`. */
 async function openHolding(tab: Tab, path: string, held: string): Promise<() => Promise<void>> {
   const { page } = tab
   const running = new Set<Request>()
   const begin = (request: Request) => running.add(request)
   const end = (request: Request) => running.delete(request)
   page.on('request', begin).on('requestfinished', end).on('requestfailed', end)
-  const holding = new Promise<Route>((resolve) => {
-    void page.route(held, resolve)
-  })
+  const routes: Route[] = []
+  await page.route(held, (route) => void routes.push(route))
   await open(tab, path)
-  const route = await holding
-  await eventually(() => running.size === 1)
+  await eventually(() => routes.length > 0 && running.size === routes.length)
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))')
   page.off('request', begin).off('requestfinished', end).off('requestfailed', end)
   return async () => {
-    await route.continue()
+    await Promise.all(routes.map((route) => route.continue()))
     await page.unroute(held)
   }
 }
@@ -164,7 +162,7 @@ function declare(test: Declare, browser: () => Browser): void {
       await page.locator(shown).first().waitFor()
       // What was shown below one of them can have failed, too.
       await page.evaluate(TRY_AGAIN)
-      await page.getByRole('alert').waitFor({ state: 'detached' })
+      await eventually(async () => (await page.getByRole('alert').count()) === 0)
     }
     await page.context().close()
   })
