@@ -28,6 +28,8 @@ import { Waiting } from './parts/waiting.tsx'
 import { location, match } from './router.ts'
 import { useShared } from './shared.ts'
 
+const NAME = 'Zoneplane'
+
 /** A page, with the parameters of its path. */
 type Page = ComponentType<Record<string, string>>
 
@@ -62,7 +64,10 @@ export function App() {
   const isSignedIn = me.value?.mfa_pending === false
   // Whoever listens to the page, or uses the keyboard, begins at its heading.
   useEffect(() => {
-    document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
+    const heading = document.querySelector<HTMLElement>('h1')
+    heading?.focus({ preventScroll: true })
+    const title = heading?.textContent ?? NAME
+    document.title = title === NAME ? NAME : `${title} · ${NAME}`
   }, [path, found?.Page])
   const domain = found?.parameters['name']
   return (
@@ -95,7 +100,7 @@ function Beginning() {
   return (
     <>
       <h1 class="unseen" tabIndex={-1}>
-        Zoneplane
+        {NAME}
       </h1>
       <Loaded asked={useAsked(loadMe, [])}>{() => null}</Loaded>
     </>

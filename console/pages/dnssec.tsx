@@ -29,13 +29,13 @@ export function DnssecPage({ name }: { name: string }) {
   }
   return (
     <>
-      <section aria-labelledby="state">
+      <section class="panel" aria-labelledby="state">
         <h2 id="state">Is it secure?</h2>
         <Loaded asked={delegation}>
           {(found) => <Delegation name={name} delegation={found} onChecked={reload} />}
         </Loaded>
       </section>
-      <section aria-labelledby="registrar">
+      <section class="panel" aria-labelledby="registrar">
         <h2 id="registrar">For the registrar</h2>
         <p>Your registrar enters these nameservers and one DS record into the parent zone.</p>
         <Loaded asked={domain}>
@@ -49,7 +49,7 @@ export function DnssecPage({ name }: { name: string }) {
         </Loaded>
       </section>
       {mayDelete(name) && (
-        <section aria-labelledby="rollover">
+        <section class="panel" aria-labelledby="rollover">
           <h2 id="rollover">Replace the key</h2>
           <RolloverPart name={name} onChanged={reload} />
         </section>

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { domainsWith } from '../api/domains.ts'
 import { mayChange, me, signOut } from '../api/me.ts'
 import { keep, read } from '../kept.ts'
@@ -23,7 +23,7 @@ export function noteVisit(domain: string): void {
 
 /** The list of everything one can go to, on Ctrl K; on `/` where the page uses that key for nothing else. */
 export function GoTo() {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isTyping = (event.target as Element).matches('input, textarea, select')
       const isCommand = (event.ctrlKey || event.metaKey) && event.key === 'k'
@@ -47,7 +47,7 @@ function Goals() {
   const [at, setAt] = useState(0)
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     element.current!.showModal()
   }, [])
   // A word of what is typed can be one of a domain's name, and the others say what to do there.
@@ -74,7 +74,7 @@ function Goals() {
     else navigate(goal.to)
   }
   return (
-    <dialog ref={element} class="goals" aria-label="Go to" onClose={close}>
+    <dialog ref={element} class="goals" aria-label="Go to" onCancel={close}>
       <form
         method="dialog"
         onSubmit={(event) => {

@@ -23,7 +23,7 @@ export function Ago({ at }: { at: string }) {
   const [unit, length] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? []
   return (
     <time dateTime={at} title={FORMAT.format(moment)}>
-      {unit === undefined ? 'just now' : RELATIVE.format(-Math.floor(seconds / length!), unit)}
+      {unit === undefined ? 'just now' : RELATIVE.format(-Math.floor(seconds / length), unit)}
     </time>
   )
 }
