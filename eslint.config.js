@@ -1,4 +1,5 @@
 import js from '@eslint/js'
+import importSort from 'eslint-plugin-simple-import-sort'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
@@ -23,6 +24,11 @@ export default tseslint.config(
       // Koa's handlers and AVA's assertions are awaited by their callers.
       '@typescript-eslint/require-await': 'off',
     },
+  },
+  {
+    plugins: { 'import-sort': importSort },
+    // Packages, then our own files from far to near, without empty lines.
+    rules: { 'import-sort/imports': ['error', { groups: [['^[^.]', '^\\.\\.', '^\\.']] }] },
   },
   { files: ['src/**'], rules: { complexity: ['error', 15] } },
   {

@@ -4,10 +4,10 @@ import { Pool } from 'undici'
 import { openDatabase, query } from '../src/store/database.ts'
 import { Client } from '../test/support/clients/client.ts'
 import { hold, plainRequest } from '../test/support/clients/raw.ts'
-import { changesFor, createOtherAccount, tally } from './support/other-account.ts'
 import { percentile, state } from './support/measure.ts'
-import { zone } from './support/zones.ts'
+import { changesFor, createOtherAccount, tally } from './support/other-account.ts'
 import type { Setup } from './support/setup.ts'
+import { zone } from './support/zones.ts'
 
 // How requests that cost their sender little affect the writes of another account, with throttling as shipped.
 

@@ -1,7 +1,7 @@
-import { openDatabase, query, type Db } from '../src/store/database.ts'
+import { type Db, openDatabase, query } from '../src/store/database.ts'
 import { medians, state } from './support/measure.ts'
-import { address, rrset, zone } from './support/zones.ts'
 import type { Setup } from './support/setup.ts'
+import { address, rrset, zone } from './support/zones.ts'
 
 const RUNS = 2_000
 const WRITES = 600

@@ -1,7 +1,7 @@
-import { alternating, compare, median } from './support/measure.ts'
 import { nsec3Label } from '../src/nameserver/powerdns/nsec3.ts'
-import { rawForgotten, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
+import { alternating, compare, median } from './support/measure.ts'
 import type { Setup } from './support/setup.ts'
+import { rawForgotten, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
 
 /** How many RRsets are created, changed and deleted for the figures of each size. */
 const RRSETS = 50_000

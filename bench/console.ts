@@ -1,8 +1,8 @@
 import { chromium, type Page } from 'playwright-core'
 import { CHROMIUM } from '../test/support/servers/packages.ts'
 import { median, state } from './support/measure.ts'
-import { rrset, zone } from './support/zones.ts'
 import type { Setup } from './support/setup.ts'
+import { rrset, zone } from './support/zones.ts'
 
 const RUNS = 10
 const DOMAINS = 50

@@ -1,6 +1,6 @@
 import { alternating, compare, percentile } from './support/measure.ts'
-import { rawName, rawZone, zone } from './support/zones.ts'
 import type { Setup } from './support/setup.ts'
+import { rawName, rawZone, zone } from './support/zones.ts'
 
 const WARM_UP = 50
 const RUNS = 300

@@ -8,7 +8,7 @@ import { environmentFor } from '../test/support/servers/service.ts'
 import type { Audit } from './support/audits.ts'
 import { makeDomains } from './support/many-domains.ts'
 import { median, medians, state } from './support/measure.ts'
-import { withSetup, type Service, type Setup } from './support/setup.ts'
+import { type Service, type Setup, withSetup } from './support/setup.ts'
 import { address, rawRRset, soa, zone } from './support/zones.ts'
 
 const FEW = 10

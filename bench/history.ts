@@ -1,5 +1,5 @@
-import { pathToFileURL } from 'node:url'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { projectFolder } from '../src/installation/project.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { median, medians, state } from './support/measure.ts'

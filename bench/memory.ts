@@ -1,7 +1,7 @@
 import { resident } from '../test/support/servers/resident.ts'
 import { state } from './support/measure.ts'
-import { address, rrset, zone } from './support/zones.ts'
 import type { Service, Setup } from './support/setup.ts'
+import { address, rrset, zone } from './support/zones.ts'
 
 /** The largest bodies that the RRset collection, and the creation of a domain, take; and the most items and records. */
 const COLLECTION = 4 * 1024 * 1024

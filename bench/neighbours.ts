@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../test/support/clients/client.ts'
 import { startProxy } from '../test/support/servers/proxy.ts'
-import { changesFor, createOtherAccount, tally } from './support/other-account.ts'
 import { percentile, state } from './support/measure.ts'
-import { rrset, zone } from './support/zones.ts'
+import { changesFor, createOtherAccount, tally } from './support/other-account.ts'
 import type { Setup } from './support/setup.ts'
+import { rrset, zone } from './support/zones.ts'
 
 // How one account that writes to 15 domains without pause affects the writes of another.
 

@@ -1,7 +1,7 @@
-import { compare, medians, state } from './support/measure.ts'
-import { address, rawName, rawPatch, rawRRset, rrset, zone } from './support/zones.ts'
-import type { Setup } from './support/setup.ts'
 import { fill } from './size.ts'
+import { compare, medians, state } from './support/measure.ts'
+import type { Setup } from './support/setup.ts'
+import { address, rawName, rawPatch, rawRRset, rrset, zone } from './support/zones.ts'
 
 const SIZES = [10, 100_000]
 const WARM_UP = 50

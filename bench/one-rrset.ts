@@ -1,6 +1,6 @@
-import { alternating, compare, percentile, throughput, type Task } from './support/measure.ts'
-import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
+import { alternating, compare, percentile, type Task, throughput } from './support/measure.ts'
 import type { Setup } from './support/setup.ts'
+import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
 
 const RUNS = 600
 const ROUNDS = 3

@@ -1,6 +1,6 @@
 import { alternating, compare, percentile } from './support/measure.ts'
-import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
 import type { Setup } from './support/setup.ts'
+import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
 
 const RUNS = 600
 const LIST_RUNS = 500

@@ -1,13 +1,13 @@
-import { once } from 'node:events'
+import packet from 'dns-packet'
 import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import packet from 'dns-packet'
+import { type SecondaryServer, startSecondary } from '../test/support/servers/secondaries.ts'
 import { alternating, compare, percentile, state } from './support/measure.ts'
 import type { Setup } from './support/setup.ts'
 import { address, rrset, zone } from './support/zones.ts'
-import { startSecondary, type SecondaryServer } from '../test/support/servers/secondaries.ts'
 
 const WARM_UP = 50
 const RUNS = 400

@@ -1,6 +1,6 @@
 import { alternating, compare, percentile } from './support/measure.ts'
-import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
 import type { Setup } from './support/setup.ts'
+import { address, rawName, rawPatch, rawRRset, rawZone, rrset, zone } from './support/zones.ts'
 
 const SIZES = [10, 1_000, 10_000, 100_000]
 const AT_ONCE = 10_000

@@ -1,5 +1,5 @@
-import { zoneFile } from './memory.ts'
 import { resident } from '../test/support/servers/resident.ts'
+import { zoneFile } from './memory.ts'
 import { state } from './support/measure.ts'
 import type { Setup } from './support/setup.ts'
 

@@ -1,5 +1,5 @@
-import { render } from 'preact'
 import './style/style.css'
+import { render } from 'preact'
 import { App } from './app.tsx'
 import { startRouting } from './router.ts'
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Node } from 'yaml'
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml'
+import { reasonOf } from '../src/errors.ts'
 import { ConfigError } from '../src/settings/config.ts'
 import { isSecret } from '../src/settings/parsers.ts'
-import { reasonOf } from '../src/errors.ts'
 
 /** A part of a seed, with the line of the file where it begins. */
 interface Part {

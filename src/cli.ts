@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { projectVersion } from './installation/project.ts'
 import { run } from './cli/run.ts'
+import { projectVersion } from './installation/project.ts'
 
 // The program: `start` runs the service, each other command calls functions of service/. A module is imported only for
 // the command that needs it, because imports take most of a command's time.

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg'
-import type { Config } from './settings/config.ts'
+import type { Bell } from './flow/bell.ts'
+import type { Budget, Patience } from './flow/budget.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Nameserver, Waits } from './nameserver/nameserver.ts'
 import type { Parents } from './nameserver/parents/parents.ts'
 import type { Secondaries } from './nameserver/secondaries/secondaries.ts'
-import type { Bell } from './flow/bell.ts'
-import type { Budget, Patience } from './flow/budget.ts'
 import type { Counters } from './service/throttling/counters.ts'
+import type { Config } from './settings/config.ts'
 import type { Timestamp } from './time.ts'
 
 /** Separate pools of connections to Postgres, so that waiting for one purpose does not hold up the others. */

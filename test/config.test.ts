@@ -1,6 +1,6 @@
 import test from 'ava'
 import { RATES, SCOPES } from '../src/limits.ts'
-import { ConfigError, readConfig, type Config } from '../src/settings/config.ts'
+import { type Config, ConfigError, readConfig } from '../src/settings/config.ts'
 import { settings } from './support/settings.ts'
 
 // Contract §16: the settings in the environment.

@@ -1,13 +1,13 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../src/installation/project.ts'
 import { filesOf } from './runner/files.ts'
-import { newFolder } from './support/servers/folders.ts'
 import { Random, SEED } from './support/random.ts'
+import { newFolder } from './support/servers/folders.ts'
 
 /** Starts the test command with its own temporary folder, on some test files. */
 function run(folder: string, files: string, environment: Record<string, string> = {}): ChildProcess {

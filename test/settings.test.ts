@@ -1,10 +1,10 @@
 import test from 'ava'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { misspelt } from '../src/settings/config.ts'
-import { projectFolder } from '../src/installation/project.ts'
-import { SETTINGS } from '../src/settings/settings.ts'
 import { run } from '../src/cli/run.ts'
+import { projectFolder } from '../src/installation/project.ts'
+import { misspelt } from '../src/settings/config.ts'
+import { SETTINGS } from '../src/settings/settings.ts'
 
 // The rows of the settings, and all that is made of them.
 

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { outcome } from '../src/private-servers/daemon.ts'
 import { projectFolder } from '../src/installation/project.ts'
+import { outcome } from '../src/private-servers/daemon.ts'
 import { newFolder } from './support/servers/folders.ts'
 
 const BUILDING = { code: 0, output: 'setup: building' }

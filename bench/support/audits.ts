@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { readConfig } from '../../src/settings/config.ts'
-import { AUDIT_TURNS, audit } from '../../src/service/repair/audit.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'
+import { audit, AUDIT_TURNS } from '../../src/service/repair/audit.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import { resident } from '../../test/support/servers/resident.ts'
 
 // A process that compares all zones several times, as a service does every ten minutes, and then the contents of those of

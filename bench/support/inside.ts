@@ -1,5 +1,5 @@
-import pg from 'pg'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import pg from 'pg'
 
 // Runs in the process of the service, and answers each message with figures about that process.
 

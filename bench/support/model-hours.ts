@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { WAITS } from '../../src/nameserver/nameserver.ts'
 import { REAL_CLOCK } from '../../src/nameserver/parents/pace.ts'
 import { Parents } from '../../src/nameserver/parents/parents.ts'
-import { WAITS } from '../../src/nameserver/nameserver.ts'
 import type { Endpoint } from '../../src/nameserver/wire/client.ts'
 import type { Question } from '../../src/nameserver/wire/messages.ts'
 import { answer } from '../../test/support/dns/simulated-parents.ts'

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
-import { AbstractStartedContainer, GenericContainer, Wait, type StartedTestContainer } from 'testcontainers'
+import { type AddressInfo, createServer } from 'node:net'
+import { AbstractStartedContainer, GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
 
 const API = 8080
 const DNS = 5300

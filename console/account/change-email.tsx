@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
+import type { Account } from '../api/account.ts'
 import { withPassword } from '../api/captcha.ts'
 import { api, ask } from '../api/client.ts'
-import type { Account } from '../api/account.ts'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { useCredentials } from './credentials.tsx'
 

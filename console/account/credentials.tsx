@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Account } from '../api/account.ts'
-import { Code, Field, type Action } from '../parts/form.tsx'
+import { type Action, Code, Field } from '../parts/form.tsx'
 
 /** The fields with which somebody who has signed in proves who they are. */
 interface Credentials {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { NewFactor } from '../api/account.ts'
-import { api, askWhole, ask, Refused } from '../api/client.ts'
+import { api, ask, askWhole, Refused } from '../api/client.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { QrCode } from '../parts/qr-code.tsx'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { api, ask } from '../api/client.ts'
 import type { Account } from '../api/account.ts'
+import { api, ask } from '../api/client.ts'
 import { Checkbox, Refusal, useAction } from '../parts/form.tsx'
 
 /** Whether the operator may send more than the necessary mails. It is saved at once. */

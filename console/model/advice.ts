@@ -3,7 +3,7 @@ import { TYPES } from '../../src/dns/types.ts'
 import { byPlace, type Edits, type RRsets } from './draft.ts'
 import { valuesOf } from './fields.ts'
 import { titleOf } from './rows.ts'
-import { rrsetKey, type Place, type RRset } from './rrset.ts'
+import { type Place, type RRset, rrsetKey } from './rrset.ts'
 import { applied } from './state.ts'
 import { targetsOf, ZoneTree } from './zone-tree.ts'
 

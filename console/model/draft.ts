@@ -1,5 +1,5 @@
 import { inOrder } from './order.ts'
-import { rrsetKey, type Place, type RRset, type State } from './rrset.ts'
+import { type Place, type RRset, rrsetKey, type State } from './rrset.ts'
 
 /** A staged edit of one RRset: how it was when it was edited, and how it shall be. Null: there is none. */
 export interface Edit extends Place {

@@ -1,7 +1,7 @@
 import { nameOf } from '../../src/dns/names.ts'
 import type { Rdata } from '../../src/dns/rdata.ts'
 import { rrsetProblems } from '../../src/dns/rrset.ts'
-import { checked, FIELDS, questionIn, recordOf, valuesOf, type Question } from './fields.ts'
+import { checked, FIELDS, type Question, questionIn, recordOf, valuesOf } from './fields.ts'
 import type { Place } from './rrset.ts'
 
 /** A record that is being edited. */

@@ -1,5 +1,5 @@
 import { nameOf, relative, withoutDot } from '../../src/dns/names.ts'
-import { shownName, type RRset } from './rrset.ts'
+import { type RRset, shownName } from './rrset.ts'
 
 type Test = (rrset: RRset) => boolean
 

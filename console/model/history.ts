@@ -2,7 +2,7 @@ import { withoutDot } from '../../src/dns/names.ts'
 import { stepWords } from './dnssec.ts'
 import { asciiName } from './owner.ts'
 import { titleOf } from './rows.ts'
-import { counted, verbFor, type Change } from './rrset.ts'
+import { type Change, counted, verbFor } from './rrset.ts'
 
 /** What a line of the history says of an entry (contract §15.5). */
 interface Entry {

@@ -1,5 +1,5 @@
-import type { ProgramName } from './snippets.ts'
 import type { Policy } from './policies.ts'
+import type { ProgramName } from './snippets.ts'
 
 /** Where a preset's token may write: a name of a domain of the account. */
 export interface Place {

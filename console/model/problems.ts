@@ -1,5 +1,5 @@
 import { titleOf } from './rows.ts'
-import { rrsetKey, type Place } from './rrset.ts'
+import { type Place, rrsetKey } from './rrset.ts'
 
 /** All texts in the body of a refusal (contract §2.1), with the name of their field if it has one. */
 export function textsIn(body: unknown): string[] {

@@ -1,6 +1,6 @@
 import type { Edit, Edits, RRsets } from './draft.ts'
 import { inOrder } from './order.ts'
-import { shownName, type Place, type State } from './rrset.ts'
+import { type Place, shownName, type State } from './rrset.ts'
 
 /** A row of the table: an RRset of the zone, or one that is staged. */
 export interface Row extends Place {

@@ -1,4 +1,4 @@
-import { rrsetKey, type Change, type RRset } from './rrset.ts'
+import { type Change, type RRset, rrsetKey } from './rrset.ts'
 
 /** The RRsets as they are after these changes. */
 export function applied(rrsets: RRset[], changes: Iterable<Omit<Change, 'before'>>): RRset[] {

@@ -2,7 +2,7 @@ import { absolute } from '../../src/dns/names.ts'
 import type { Edit } from './draft.ts'
 import { checked, questionIn, recordOf, valuesOf } from './fields.ts'
 import { ownerOf } from './owner.ts'
-import { editOf, titleOf, type Row } from './rows.ts'
+import { editOf, type Row, titleOf } from './rows.ts'
 import { rrsetKey } from './rrset.ts'
 import { quoted } from './text.ts'
 

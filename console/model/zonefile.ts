@@ -2,7 +2,7 @@ import { readZoneFile, ZoneFileError } from '../../src/dns/zonefile.ts'
 import { adviceOn } from './advice.ts'
 import { inOrder } from './order.ts'
 import { titleOf } from './rows.ts'
-import { shownName, type Change } from './rrset.ts'
+import { type Change, shownName } from './rrset.ts'
 
 /** What a zone file would make of an empty domain, as far as the browser can tell. */
 export interface Preview {

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
-import { navigate } from '../router.ts'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { useAsked } from '../parts/loading.tsx'
+import { navigate } from '../router.ts'
 
 /** Deletes a domain whose name is typed. */
 export function DeleteDomainPage({ name }: { name: string }) {

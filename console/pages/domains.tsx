@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { allDomains, allStates, deletedDomains, type Domain } from '../api/domains.ts'
 import { api, ask } from '../api/client.ts'
+import { allDomains, allStates, deletedDomains, type Domain } from '../api/domains.ts'
 import { me } from '../api/me.ts'
 import { shortState } from '../model/dnssec.ts'
 import { asciiName } from '../model/owner.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { Card } from '../parts/card.tsx'
 import { ResetPassword } from '../account/reset-password.tsx'
+import { Card } from '../parts/card.tsx'
 import { Field } from '../parts/form.tsx'
 
 /** Has a link mailed that sets a new password. */

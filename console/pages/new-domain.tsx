@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { typedName } from '../model/policies.ts'
 import { previewOf } from '../model/zonefile.ts'
-import { navigate } from '../router.ts'
 import { Difference } from '../parts/difference.tsx'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { Failure } from '../parts/loading.tsx'
 import { ZonefileInput } from '../parts/zonefile-input.tsx'
+import { navigate } from '../router.ts'
 
 /** Creates a domain, perhaps with the records of a zone file, which are shown before. */
 export function NewDomainPage() {

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { api, ask, Refused } from '../api/client.ts'
-import { addPolicy, deleteToken, domainHolding, policiesOf, type NewToken } from '../api/tokens.ts'
-import { isSameScope, subnameOf, typedName, type Policy } from '../model/policies.ts'
-import { PRESETS, type Place, type Preset } from '../model/presets.ts'
-import { Act, Field, Form, useAction, type Action } from '../parts/form.tsx'
+import { addPolicy, deleteToken, domainHolding, type NewToken, policiesOf } from '../api/tokens.ts'
+import { isSameScope, type Policy, subnameOf, typedName } from '../model/policies.ts'
+import { type Place, type Preset, PRESETS } from '../model/presets.ts'
+import { Act, type Action, Field, Form, useAction } from '../parts/form.tsx'
 import { NewSecret } from '../parts/new-secret.tsx'
 import { MAY_NOT_MANAGE, Policies, tokenName } from '../parts/token.tsx'
 

@@ -1,8 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { counted, rrsetKey } from '../model/rrset.ts'
 import { editOf } from '../model/rows.ts'
+import { counted, rrsetKey } from '../model/rrset.ts'
 import { usualTtl } from '../model/ttl.ts'
-import { location } from '../router.ts'
 import { Applied } from '../parts/applied.tsx'
 import { Failure } from '../parts/loading.tsx'
 import { Add } from '../records/add.tsx'
@@ -12,10 +11,11 @@ import { Publish } from '../records/publish.tsx'
 import { RowOrForm } from '../records/row-or-form.tsx'
 import { Selection } from '../records/selection.tsx'
 import { Table } from '../records/table.tsx'
-import { Tray } from '../records/tray.tsx'
 import { TemplateDialog } from '../records/template-dialog.tsx'
+import { Tray } from '../records/tray.tsx'
 import { useKeys } from '../records/use-keys.ts'
 import { useRecords } from '../records/use-records.ts'
+import { location } from '../router.ts'
 
 /** How many rows the keys of a page go up or down. */
 const PAGE = 10

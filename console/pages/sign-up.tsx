@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
+import type { components } from '../../build/api-types.d.ts'
 import { useProof } from '../api/captcha.ts'
 import { api, ask } from '../api/client.ts'
-import type { components } from '../../build/api-types.d.ts'
 import { Card } from '../parts/card.tsx'
 import { Checkbox, Field, Form, useAction } from '../parts/form.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, ask, askWhole, versionOf, type Refused } from '../api/client.ts'
+import { api, ask, askWhole, type Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
 import { useKept } from '../kept.ts'
 import { Applied } from '../parts/applied.tsx'

@@ -1,4 +1,4 @@
-import { counted, rrsetKey, shownName, verbFor, type Change, type State } from '../model/rrset.ts'
+import { type Change, counted, rrsetKey, shownName, type State, verbFor } from '../model/rrset.ts'
 import { List } from './list.tsx'
 
 /** Changes as people read them: what goes, and what comes, record by record. A word says it, not the colour alone. */

@@ -1,4 +1,4 @@
-import { partsOfDs, type Part } from '../model/dnssec.ts'
+import { type Part, partsOfDs } from '../model/dnssec.ts'
 import { Copy } from './copy.tsx'
 
 /** DS records of one key: the one that registrars take, and those with other digests. */

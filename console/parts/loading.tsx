@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Refused, type Slice } from '../api/client.ts'
 
 /** What a page has asked for: nothing yet, a value, or a problem. */

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { API } from '../api/client.ts'
 import { nameserversOf } from '../api/rrsets.ts'
-import { PROGRAMS, snippetsOf, type Facts, type Program, type ProgramName } from '../model/snippets.ts'
+import { type Facts, type Program, type ProgramName, PROGRAMS, snippetsOf } from '../model/snippets.ts'
 import { Copy } from './copy.tsx'
 import { useAsked } from './loading.tsx'
 

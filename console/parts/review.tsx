@@ -1,5 +1,5 @@
-import { useEffect, useRef } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Change } from '../model/rrset.ts'
 import { Difference } from './difference.tsx'
 import { Refusal, useAction } from './form.tsx'

@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { Refused } from '../api/client.ts'
 import { me } from '../api/me.ts'
 import type { StoredPolicy, Token } from '../api/tokens.ts'
-import { expiryOf, type Ageing } from '../model/durations.ts'
-import { inReadingOrder, sentenceOf, type Policy } from '../model/policies.ts'
-import { Loaded, type Asked } from './loading.tsx'
+import { type Ageing, expiryOf } from '../model/durations.ts'
+import { inReadingOrder, type Policy, sentenceOf } from '../model/policies.ts'
+import { type Asked, Loaded } from './loading.tsx'
 import { Time } from './time.tsx'
 
 /** What people call a token. */

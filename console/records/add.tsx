@@ -3,11 +3,11 @@ import { nameOf } from '../../src/dns/names.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { FIELDS } from '../model/fields.ts'
 import { ownerOf } from '../model/owner.ts'
-import { rrsetKey, type Place, type State } from '../model/rrset.ts'
-import { titleOf, type Row } from '../model/rows.ts'
+import { type Row, titleOf } from '../model/rows.ts'
+import { type Place, rrsetKey, type State } from '../model/rrset.ts'
 import { Field } from '../parts/form.tsx'
 import { Asking } from './asking.tsx'
-import { RRsetForm, type Next } from './rrset-form.tsx'
+import { type Next, RRsetForm } from './rrset-form.tsx'
 
 const USUAL = Object.keys(FIELDS)
 const OTHERS = [...TYPES.keys()].filter((type) => !USUAL.includes(type)).sort()

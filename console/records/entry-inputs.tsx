@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
-import { withText, withValue, type Entry, type Judgement } from '../model/entry.ts'
-import { answered, FIELDS, type Field } from '../model/fields.ts'
+import { type Entry, type Judgement, withText, withValue } from '../model/entry.ts'
+import { answered, type Field, FIELDS } from '../model/fields.ts'
 import { Asking } from './asking.tsx'
 
 interface EntryProps {

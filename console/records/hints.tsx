@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { adviceOn, type Advice } from '../model/advice.ts'
-import { titleOf, type Row } from '../model/rows.ts'
+import { type Advice, adviceOn } from '../model/advice.ts'
+import { type Row, titleOf } from '../model/rows.ts'
 import { counted, rrsetKey } from '../model/rrset.ts'
 
 /** How many hints are listed. */

@@ -1,6 +1,6 @@
 import type { Collision } from '../model/draft.ts'
+import { type Row, titleOf, wordFor } from '../model/rows.ts'
 import { shownName, type State } from '../model/rrset.ts'
-import { titleOf, wordFor, type Row } from '../model/rows.ts'
 import { ttlWords } from '../model/ttl.ts'
 import { TypeBadge } from '../parts/type-badge.tsx'
 import { SHOWN_RECORDS } from './heights.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import { editOf, type Row, titleOf } from '../model/rows.ts'
 import type { State } from '../model/rrset.ts'
-import { editOf, titleOf, type Row } from '../model/rows.ts'
 import { RecordRow } from './record-row.tsx'
 import { RRsetForm } from './rrset-form.tsx'
 import type { useRecords } from './use-records.ts'

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
-import { counted, replaced, type State } from '../model/rrset.ts'
 import type { Row } from '../model/rows.ts'
+import { counted, replaced, type State } from '../model/rrset.ts'
 import { ttlProblem } from '../model/ttl.ts'
 import { zoneLines } from '../model/zone-lines.ts'
 import { Copy } from '../parts/copy.tsx'

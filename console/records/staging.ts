@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { keep, read, useKept } from '../kept.ts'
-import { staged, type Edit, type Edits } from '../model/draft.ts'
+import { type Edit, type Edits, staged } from '../model/draft.ts'
 import { Shared } from '../shared.ts'
 
 type Kept = [place: string, edit: Edit][] | undefined

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import * as accounts from '../service/accounts/accounts.ts'
 import type { Account, Limits } from '../service/accounts/accounts.ts'
+import * as accounts from '../service/accounts/accounts.ts'
 import { removeAll } from '../service/accounts/totp.ts'
 import { lookAtAccount } from '../service/operation/looks.ts'
-import { numberOr, shortTime, table, type AddCommand, type Outcome } from './command.ts'
+import { type AddCommand, numberOr, type Outcome, shortTime, table } from './command.ts'
 import { stateOf } from './domain/looks.ts'
 import { presentToken, tokenCells } from './token.ts'
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { NotFound } from '../errors.ts'
 import * as accounts from '../service/accounts/accounts.ts'
-import * as adoption from '../service/adoption/adoption.ts'
 import type { Adoption, AdoptionRequest } from '../service/adoption/adoption.ts'
+import * as adoption from '../service/adoption/adoption.ts'
 import type { System } from '../system.ts'
-import { tellProgress, type AddCommand } from './command.ts'
+import { type AddCommand, tellProgress } from './command.ts'
 
 type Options = Omit<AdoptionRequest, 'ownerOf'> & {
   all: boolean

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { keepStrangers } from '../service/adoption/adoption.ts'
-import { backUp, restoreDatabase, type Contents } from '../service/operation/backup.ts'
+import { backUp, type Contents, restoreDatabase } from '../service/operation/backup.ts'
 import type { System } from '../system.ts'
 import type { AddCommand, Outcome } from './command.ts'
 import { rebuild } from './reconcile.ts'

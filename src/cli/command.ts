@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { Invalid } from '../errors.ts'
 import type { System } from '../system.ts'
 import { readTime, type Timestamp } from '../time.ts'

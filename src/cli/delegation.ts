@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { checkAll, checkNamed } from '../service/delegation/checking.ts'
-import { requireOneOf, table, tellProgress, type AddCommand } from './command.ts'
+import { type AddCommand, requireOneOf, table, tellProgress } from './command.ts'
 
 export function addDelegation(program: Command, add: AddCommand): void {
   const group = program.command('delegation').description('check at the parent zones whether domains are secure')

@@ -1,13 +1,13 @@
-import { Option, type Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { Conflict, NameserverFailure, NotFound, reasonOf, Unavailable } from '../errors.ts'
+import type { Access, Writer } from '../service/actor.ts'
 import { confirm } from '../service/rollovers/confirming.ts'
 import { announceRemoval } from '../service/rollovers/ds-removal.ts'
 import { emptyQueue, enqueueAll } from '../service/rollovers/queue.ts'
-import * as rollovers from '../service/rollovers/rollovers.ts'
 import type { ShownRollover, Wish } from '../service/rollovers/rollovers.ts'
-import type { Access, Writer } from '../service/actor.ts'
+import * as rollovers from '../service/rollovers/rollovers.ts'
 import type { System } from '../system.ts'
-import { numberOr, requireOneOf, shortTime, table, type AddCommand, type Outcome } from './command.ts'
+import { type AddCommand, numberOr, type Outcome, requireOneOf, shortTime, table } from './command.ts'
 
 export function addDnssec(program: Command, add: AddCommand): void {
   const group = program.command('dnssec').description('replace the keys of domains, and ask parents to remove the DS')

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { reconcileAll } from '../service/repair/reconcile.ts'
 import type { System } from '../system.ts'
-import { tellProgress, type AddCommand, type Outcome } from './command.ts'
+import { type AddCommand, type Outcome, tellProgress } from './command.ts'
 
 export function addReconcile(program: Command, add: AddCommand): void {
   add(program, 'reconcile', { nameserver: true }, async (system, { contents = false }: { contents?: boolean }) => {

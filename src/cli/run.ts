@@ -1,5 +1,4 @@
 import { Command, CommanderError, type OutputConfiguration } from 'commander'
-import { ConfigError } from '../settings/config.ts'
 import {
   Conflict,
   Denied,
@@ -11,6 +10,7 @@ import {
   textOf,
   Unavailable,
 } from '../errors.ts'
+import { ConfigError } from '../settings/config.ts'
 import type { System } from '../system.ts'
 import type { AddCommand, Needs } from './command.ts'
 import { addCompletion } from './completion.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { reportOf } from '../service/domains/serving-status.ts'
 import { publishNow, removeCatalog } from '../service/secondaries/catalogs.ts'
-import { shortTime, table, tellProgress, type AddCommand } from './command.ts'
+import { type AddCommand, shortTime, table, tellProgress } from './command.ts'
 
 export function addSecondaries(program: Command, add: AddCommand): void {
   add(program, 'secondaries', {}, async (system) => {

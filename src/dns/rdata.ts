@@ -2,8 +2,8 @@ import { decimal } from './codecs/fields.ts'
 import { Malformed, Unquoted, Unreadable } from './malformed.ts'
 import { qualified } from './names.ts'
 import { fromHex } from './octets.ts'
-import { lexRecord, MAX_RDATA, word, type Token } from './presentation.ts'
-import { TYPES, type RecordType } from './types.ts'
+import { lexRecord, MAX_RDATA, type Token, word } from './presentation.ts'
+import { type RecordType, TYPES } from './types.ts'
 
 export { Malformed } from './malformed.ts'
 

@@ -1,13 +1,13 @@
 import { prefixes } from './codecs/apl.ts'
-import { ALGORITHMS, CERTIFICATE_TYPES, checkCertificate, checkDigest, checkDigestLength } from './dnssec.ts'
 import {
-  alias, base64, caaTag, characterString, exchange, groups, hex, host, ipv4, ipv6, lowerName, name, strings,
-  substitution, target, text, u16, u32, u8, uint, type Field,
-} from './codecs/fields.ts' // prettier-ignore
+  alias, base64, caaTag, characterString, exchange, type Field,
+groups, hex, host, ipv4, ipv6, lowerName, name, strings,
+  substitution, target, text, u8, u16, u32, uint, } from './codecs/fields.ts' // prettier-ignore
 import { location } from './codecs/loc.ts'
+import { checkAlias, parameters } from './codecs/svcb.ts'
+import { ALGORITHMS, CERTIFICATE_TYPES, checkCertificate, checkDigest, checkDigestLength } from './dnssec.ts'
 import { characters } from './presentation.ts'
 import { REGISTRY, types } from './registry.ts'
-import { checkAlias, parameters } from './codecs/svcb.ts'
 
 /** A supported record type. */
 export interface RecordType {

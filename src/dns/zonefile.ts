@@ -12,10 +12,10 @@ import {
   SUBNAME_RULE,
 } from './names.ts'
 import { detached } from './octets.ts'
-import { Lexer, rawWord, word, type LogicalLine, type Token } from './presentation.ts'
+import { Lexer, type LogicalLine, rawWord, type Token, word } from './presentation.ts'
 import { parseRdata, readRdata } from './rdata.ts'
-import { Tally, type RRsetHeader } from './rrset.ts'
-import { AUTOMATIC_TYPES, isType, TYPES, typeProblems } from './types.ts'
+import { type RRsetHeader, Tally } from './rrset.ts'
+import { AUTOMATIC_TYPES, isType, typeProblems, TYPES } from './types.ts'
 
 /** The most records of a zone file: a larger one would need more memory than a request may use. */
 const MAX_ZONE_RECORDS = 250_000

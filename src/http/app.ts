@@ -1,13 +1,13 @@
 import Koa from 'koa'
+import { TAKING_TIME } from '../limits.ts'
+import type { System } from '../system.ts'
+import { webConsole } from './console/console.ts'
 import type { AppContext, State } from './kit/context.ts'
 import { errors } from './middleware/errors.ts'
 import { headers } from './middleware/headers.ts'
-import { hostNames, paths, refuseInvalidHost } from './middleware/request-target.ts'
 import { requestLog } from './middleware/request-log.ts'
+import { hostNames, paths, refuseInvalidHost } from './middleware/request-target.ts'
 import { createRouter } from './router.ts'
-import { webConsole } from './console/console.ts'
-import { TAKING_TIME } from '../limits.ts'
-import type { System } from '../system.ts'
 
 /** Creates the HTTP interface of a system: the middleware that every request passes, in this order. */
 export function createApp(system: System): Koa<State> {

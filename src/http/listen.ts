@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Config } from '../settings/config.ts'
 import { reasonOf, StartError } from '../errors.ts'
-import { directClient, rememberPeer } from './kit/caller.ts'
-import { commonHeaders } from './middleware/headers.ts'
 import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, STOP_TIME } from '../limits.ts'
 import { networkOf } from '../service/throttling/callers.ts'
+import type { Config } from '../settings/config.ts'
 import type { System } from '../system.ts'
+import { directClient, rememberPeer } from './kit/caller.ts'
+import { commonHeaders } from './middleware/headers.ts'
 
 /** Milliseconds that an idle connection stays open: longer than at load balancers, so that they close it first. */
 const KEEP_ALIVE = 75_000

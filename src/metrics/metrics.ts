@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { BUCKETS, METRICS, type LabelsOf, type Name, type NameOf } from './definitions.ts'
+import { BUCKETS, type LabelsOf, METRICS, type Name, type NameOf } from './definitions.ts'
 
 /** The state of a process, for Prometheus. The package takes a while to load, so imports of this file are dynamic. */
 export class Metrics {

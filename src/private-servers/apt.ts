@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { outcome } from './daemon.ts'
 import { StartError } from '../errors.ts'
+import { outcome } from './daemon.ts'
 
 /** Installs Debian packages; their services are started neither now nor at boot. */
 export async function aptInstall(packages: string[]): Promise<void> {

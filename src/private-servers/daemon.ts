@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandFor, type RunAs } from './account.ts'
-import { end, identify, isRunning, recall, remember, send, type Ending } from './running.ts'
 import { StartError } from '../errors.ts'
+import { commandFor, type RunAs } from './account.ts'
+import { end, type Ending, identify, isRunning, recall, remember, send } from './running.ts'
 
 /** A running server. */
 export interface Daemon {

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { reaches, unprivilegedAccount, type Account } from './account.ts'
-import { endOrphan } from './daemon.ts'
 import { StartError } from '../errors.ts'
+import { type Account, reaches, unprivilegedAccount } from './account.ts'
+import { endOrphan } from './daemon.ts'
 
 /** The name of a file in each instance's folder. */
 export const MARKER = 'made-by-zoneplane'

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, constants, openSync, readFileSync, writeSync, ftruncateSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.ts'
 

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
-import { aptInstall } from './apt.ts'
-import { waitForLock } from './lock.ts'
+import { StartError } from '../errors.ts'
 import { findPostgres } from '../installation/postgres-programs.ts'
 import { findPowerDns, findProgram } from '../installation/programs.ts'
-import { StartError } from '../errors.ts'
+import { aptInstall } from './apt.ts'
+import { waitForLock } from './lock.ts'
 
 /** A program or library that must be installed. */
 export interface Requirement {

@@ -1,6 +1,6 @@
 import { createSocket, Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { StartError } from '../errors.ts'
 
 /** The address of the private servers, except for DNS if other addresses are given. */

@@ -3,12 +3,12 @@ import { existsSync, readFileSync, readlinkSync, renameSync, rmSync } from 'node
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { commandFor, requireReach, unprivilegedAccount, type RunAs } from './account.ts'
-import { endOrphan, environment, outcome, readLog, startDaemon, type Daemon } from './daemon.ts'
-import { giveTo, openInstanceFolder, openSocketFolder } from './instance-folder.ts'
-import { findPostgres } from '../installation/postgres-programs.ts'
-import { end, identify, type Ending } from './running.ts'
 import { StartError } from '../errors.ts'
+import { findPostgres } from '../installation/postgres-programs.ts'
+import { commandFor, requireReach, type RunAs, unprivilegedAccount } from './account.ts'
+import { type Daemon, endOrphan, environment, outcome, readLog, startDaemon } from './daemon.ts'
+import { giveTo, openInstanceFolder, openSocketFolder } from './instance-folder.ts'
+import { end, type Ending, identify } from './running.ts'
 
 /** A running private Postgres. */
 export interface Postgres extends Daemon {

@@ -1,17 +1,17 @@
 import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { StartError } from '../errors.ts'
 import { removeInstanceFolder } from './instance-folder.ts'
-import { takeLock, type Lock } from './lock.ts'
+import { type Lock, takeLock } from './lock.ts'
 import {
   ensureInstalled,
+  type Install,
   postgres as needsPostgres,
   powerDns as needsPowerDns,
-  type Install,
   type Requirement,
 } from './packages.ts'
-import { startPostgres, type Postgres } from './postgres.ts'
-import { startPowerDns, type PowerDns } from './powerdns.ts'
-import { StartError } from '../errors.ts'
+import { type Postgres, startPostgres } from './postgres.ts'
+import { type PowerDns, startPowerDns } from './powerdns.ts'
 
 export interface StackOptions {
   /** True to start a Postgres. */

@@ -1,11 +1,11 @@
 import type { Needs } from '../cli/command.ts'
-import { ConfigError, readConfig } from '../settings/config.ts'
-import { dataFolderOf, recallServers } from '../private-servers/data-folder.ts'
 import { NameserverFailure, StartError, Unavailable } from '../errors.ts'
 import { createLog } from '../log.ts'
-import { createSystem, prepare, requireNameserver, requirePostgres } from './create-system.ts'
+import { dataFolderOf, recallServers } from '../private-servers/data-folder.ts'
+import { ConfigError, readConfig } from '../settings/config.ts'
 import { isUnavailable } from '../store/connections/failures.ts'
 import type { System } from '../system.ts'
+import { createSystem, prepare, requireNameserver, requirePostgres } from './create-system.ts'
 
 /**
  * Runs `work` on the servers that the environment names; if it names none, on those of the service that runs with

@@ -1,11 +1,11 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { demoTools } from '../private-servers/packages.ts'
-import { startStack, type Stack } from '../private-servers/stack.ts'
 import type { Seed } from '../../seeds/read.ts'
-import { readConfig, type Config } from '../settings/config.ts'
 import { dataFolderOf, forgetServers } from '../private-servers/data-folder.ts'
+import { demoTools } from '../private-servers/packages.ts'
+import { type Stack, startStack } from '../private-servers/stack.ts'
+import { type Config, readConfig } from '../settings/config.ts'
 import { progress } from './progress.ts'
 
 /** Milliseconds between two checks that npm still runs. */

@@ -1,5 +1,5 @@
 import leven from 'leven'
-import { SETTINGS, type Config, type Setting } from './settings.ts'
+import { type Config, type Setting, SETTINGS } from './settings.ts'
 
 export type { Config }
 

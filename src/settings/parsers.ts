@@ -1,7 +1,7 @@
-import { withoutDot } from '../dns/names.ts'
 import ipaddr from 'ipaddr.js'
 import { isIP, isIPv4 } from 'node:net'
-import { RATES, SCOPES, type Rate, type Scope } from '../limits.ts'
+import { withoutDot } from '../dns/names.ts'
+import { type Rate, RATES, type Scope, SCOPES } from '../limits.ts'
 import { DAY } from '../time.ts'
 
 /** The maximum of a configured rate. */

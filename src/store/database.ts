@@ -2,12 +2,12 @@ import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/
 import pg from 'pg'
 import { Busy, OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
 import { QUEUE_TIMEOUT } from '../limits.ts'
-import { HEARTBEAT_PAUSE, prepareSession } from './connections/session.ts'
+import { violationError } from './connections/constraints.ts'
 import { isUnavailable, tellFailure } from './connections/failures.ts'
 import { GatheringSocket } from './connections/gathering-socket.ts'
+import { HEARTBEAT_PAUSE, prepareSession } from './connections/session.ts'
 import { prepared } from './connections/statements.ts'
 import { types } from './connections/types.ts'
-import { violationError } from './connections/constraints.ts'
 
 /** The connections for statements: any connection of a pool, or one connection, for example in a transaction. */
 export type Db = pg.Pool | pg.PoolClient

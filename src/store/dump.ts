@@ -1,12 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { StartError } from '../errors.ts'
-import { one, query, type Db } from './database.ts'
 import { postgresPrograms } from '../installation/postgres-programs.ts'
+import { type Db, one, query } from './database.ts'
 
 // pg_dump and pg_restore, in the custom format.
 

@@ -1,4 +1,4 @@
-import { query, type Db } from './database.ts'
+import { type Db, query } from './database.ts'
 
 // The secrets that the database has encrypted, in columns named `secret`.
 

@@ -1,4 +1,4 @@
-import { query, type Db } from './database.ts'
+import { type Db, query } from './database.ts'
 
 /**
  * Estimates the numbers of rows of these tables: by the count that Postgres keeps while they change, or the last

@@ -1,5 +1,5 @@
 import { answerTime, CLAIM_LIFETIME, CLOCK_SKEW, SMALL_WRITE } from '../limits.ts'
-import { maybeOne, query, type Db } from './database.ts'
+import { type Db, maybeOne, query } from './database.ts'
 
 // An incarnation of Postgres lasts from one crash, or one promotion of a standby, to the next (architecture.md).
 

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { QUEUE_TIMEOUT } from '../limits.ts'
-import { one, openDatabase, query, type Db } from './database.ts'
+import { type Db, one, openDatabase, query } from './database.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { PAGE_OCTETS, PAGE_SIZE } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
-import { one, query, together, type Db } from './database.ts'
+import { type Db, one, query, together } from './database.ts'
 
 /** The sort key of an entry. Lists are sorted from the newest entry to the oldest. */
 interface Position {

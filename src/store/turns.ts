@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { begin, one, type Db } from './database.ts'
+import { begin, type Db, one } from './database.ts'
 
 /** Work that one process at a time does. */
 export type Work =

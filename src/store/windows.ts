@@ -1,5 +1,5 @@
 import type { Scope } from '../limits.ts'
-import { query, type Db } from './database.ts'
+import { type Db, query } from './database.ts'
 
 /** A window that counts requests, in this scope, of one caller. */
 export interface Window {

@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import type { SecondaryReport } from '../../src/service/domains/serving-status.ts'
 import * as domains from '../../src/store/domains/domains.ts'
 import { unixTime } from '../../src/time.ts'
@@ -10,8 +10,8 @@ import { commandsOn } from '../support/command-line.ts'
 import { eventuallyHas } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { startServers, type Servers } from '../support/servers/servers.ts'
-import { startService, type LocalService } from '../support/servers/service.ts'
+import { type Servers, startServers } from '../support/servers/servers.ts'
+import { type LocalService, startService } from '../support/servers/service.ts'
 
 // Contract §15.6: which version of a domain the nameservers serve. The secondaries are other PowerDNS servers, whose zones
 // the tests make and change, so that they serve what the tests want.

@@ -1,13 +1,13 @@
 import type { ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
-import { succeeded } from '../support/clients/api.ts'
 import { PHONE, screenshot, watch, withBrowser } from '../support/browser.ts'
+import { succeeded } from '../support/clients/api.ts'
 import { Client } from '../support/clients/client.ts'
+import * as people from '../support/clients/people.ts'
+import { accountOf, canLogIn, freshEmail, PASSWORD } from '../support/clients/people.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useService, withService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
-import * as people from '../support/clients/people.ts'
-import { accountOf, canLogIn, freshEmail, PASSWORD } from '../support/clients/people.ts'
 
 // The pages behind the links in mails, in a browser.
 

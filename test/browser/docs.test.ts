@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
-import { freshName } from '../support/clients/api.ts'
 import { PHONE, screenshot, watch, withBrowser } from '../support/browser.ts'
+import { freshName } from '../support/clients/api.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 

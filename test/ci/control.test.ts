@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { Client } from '../support/clients/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { startOurs, type Program } from '../support/servers/programs.ts'
+import { type Program, startOurs } from '../support/servers/programs.ts'
 import { apiUrl } from '../support/servers/service.ts'
 
 // `zoneplane --ci` and its control (contract §15.8).

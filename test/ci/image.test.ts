@@ -1,13 +1,13 @@
 import test from 'ava'
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { findPorts, HOST } from '../../src/private-servers/ports.ts'
 import { projectFolder } from '../../src/installation/project.ts'
+import { findPorts, HOST } from '../../src/private-servers/ports.ts'
 import { Client } from '../support/clients/client.ts'
 import { ask } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { startProgram, type Program } from '../support/servers/programs.ts'
+import { type Program, startProgram } from '../support/servers/programs.ts'
 import { apiUrl } from '../support/servers/service.ts'
 
 // What the image `ci` does when it is built and when it starts, in a folder instead of a container.

@@ -2,13 +2,13 @@ import test from 'ava'
 import { decrypt } from '../../src/service/secrets/encryption.ts'
 import { query } from '../../src/store/database.ts'
 import { Client } from '../support/clients/client.ts'
+import { letterTo } from '../support/clients/mails.ts'
+import { person, resetLink } from '../support/clients/people.ts'
+import { addFactor, addToken } from '../support/clients/tokens.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
 import { useService } from '../support/harness.ts'
 import { runOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
-import { letterTo } from '../support/clients/mails.ts'
-import { person, resetLink } from '../support/clients/people.ts'
-import { addFactor, addToken } from '../support/clients/tokens.ts'
 
 // Contract §15.2: the operator's commands, beside a running service. Most run in this process, because starting another
 // takes far longer than the command.

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { run } from '../../src/cli/run.ts'
 import { findProgram } from '../../src/installation/programs.ts'
-import { needs, type Declare } from '../support/needs.ts'
+import { type Declare, needs } from '../support/needs.ts'
 
 // `zoneplane completion`: the scripts, in the shells that are installed. bash always is.
 

@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava'
 import { join } from 'node:path'
-import { blocks } from './support/documents.ts'
+import { newFolder } from '../support/servers/folders.ts'
 import { Domain, usePlace } from './support/clients.ts'
+import { blocks } from './support/documents.ts'
 import { describe, startPebble } from './support/pebble.ts'
 import { shell, succeeded } from './support/programs.ts'
 import { installPython } from './support/python.ts'
-import { newFolder } from '../support/servers/folders.ts'
 
 const place = usePlace()
 

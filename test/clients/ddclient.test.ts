@@ -1,10 +1,10 @@
 import test, { type ExecutionContext } from 'ava'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { blocks } from './support/documents.ts'
-import { Domain, usePlace } from './support/clients.ts'
-import { run, succeeded, type Outcome } from './support/programs.ts'
 import { newFolder } from '../support/servers/folders.ts'
+import { Domain, usePlace } from './support/clients.ts'
+import { blocks } from './support/documents.ts'
+import { type Outcome, run, succeeded } from './support/programs.ts'
 
 const place = usePlace()
 

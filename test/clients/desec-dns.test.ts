@@ -1,7 +1,7 @@
 import test from 'ava'
 import { newFolder } from '../support/servers/folders.ts'
-import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
+import { blocks } from './support/documents.ts'
 import { shell, succeeded } from './support/programs.ts'
 import { installPython } from './support/python.ts'
 

@@ -1,8 +1,8 @@
 import { succeeded as created } from '../support/clients/api.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { blocks } from './support/documents.ts'
 import { Domain, usePlace } from './support/clients.ts'
+import { blocks } from './support/documents.ts'
 import { describe, startPebble } from './support/pebble.ts'
 import { shell, succeeded } from './support/programs.ts'
 

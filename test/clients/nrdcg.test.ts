@@ -1,8 +1,8 @@
 import test from 'ava'
 import { join } from 'node:path'
-import { GO_LIBRARIES } from '../support/servers/packages.ts'
 import { projectFolder } from '../../src/installation/project.ts'
 import { newFolder } from '../support/servers/folders.ts'
+import { GO_LIBRARIES } from '../support/servers/packages.ts'
 import { usePlace } from './support/clients.ts'
 import { run, succeeded } from './support/programs.ts'
 

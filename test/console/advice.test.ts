@@ -2,7 +2,7 @@ import test from 'ava'
 import { adviceOn, lossesBy } from '../../console/model/advice.ts'
 import { byPlace } from '../../console/model/draft.ts'
 import { titleOf } from '../../console/model/rows.ts'
-import { rrsetKey, type RRset } from '../../console/model/rrset.ts'
+import { type RRset, rrsetKey } from '../../console/model/rrset.ts'
 
 const DOMAIN = 'shop.test'
 

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { bulkBody, byPlace, merge, staged, type Edit, type Edits, type RRsets } from '../../console/model/draft.ts'
+import { bulkBody, byPlace, type Edit, type Edits, merge, type RRsets, staged } from '../../console/model/draft.ts'
 import { problemsByPlace } from '../../console/model/problems.ts'
-import { rrsetKey, type RRset, type State } from '../../console/model/rrset.ts'
-import { applied } from '../../console/model/state.ts'
 import { rowsOf, wordFor } from '../../console/model/rows.ts'
+import { type RRset, rrsetKey, type State } from '../../console/model/rrset.ts'
+import { applied } from '../../console/model/state.ts'
 
 const state = (ttl: number, ...records: string[]): State => ({ ttl, records })
 const ONE = state(3600, '192.0.2.1')

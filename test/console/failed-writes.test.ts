@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
+import { withBrowser } from '../support/browser.ts'
+import { addToken } from '../support/clients/tokens.ts'
 import { check, openConsole } from '../support/console/console.ts'
 import { stageNew } from '../support/console/records.ts'
 import { answering, heal, isWrite, newSite, press, type Site } from '../support/console/states.ts'
-import { withBrowser } from '../support/browser.ts'
-import { addToken } from '../support/clients/tokens.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 

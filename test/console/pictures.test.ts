@@ -1,6 +1,6 @@
+import test from 'ava'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
 import type { Browser, Page } from 'playwright-core'
 import { projectFolder } from '../../src/installation/project.ts'
 import { withBrowser } from '../support/browser.ts'

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
+import { withBrowser } from '../support/browser.ts'
 import { freshName, newRRset, newZone, succeeded } from '../support/clients/api.ts'
 import { check } from '../support/console/console.ts'
 import { apply, focused, openRecords, press } from '../support/console/records.ts'
-import { withBrowser } from '../support/browser.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
+import { withBrowser } from '../support/browser.ts'
 import { newRRset, newZone, rrset, setMinimumTtl, succeeded } from '../support/clients/api.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { check, signIn } from '../support/console/console.ts'
 import { apply, openRecords, press, stageNew } from '../support/console/records.ts'
-import { withBrowser } from '../support/browser.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
-import { check, openConsole } from '../support/console/console.ts'
 import { withBrowser } from '../support/browser.ts'
 import { newDomain, newRRset, rrset } from '../support/clients/api.ts'
+import { check, openConsole } from '../support/console/console.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 

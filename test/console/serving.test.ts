@@ -1,7 +1,7 @@
 import test from 'ava'
-import { gunzipSync } from 'node:zlib'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { projectFolder } from '../../src/installation/project.ts'
 import { useService, withService } from '../support/harness.ts'
 

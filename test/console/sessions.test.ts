@@ -1,10 +1,10 @@
 import type { Browser, Locator, Page } from 'playwright-core'
-import { check, openConsole, signIn } from '../support/console/console.ts'
 import { withBrowser } from '../support/browser.ts'
 import { newDomain, newZone, rrset } from '../support/clients/api.ts'
 import * as people from '../support/clients/people.ts'
 import { PASSWORD } from '../support/clients/people.ts'
 import { addFactor, addPolicies, addToken, codeFor, stopClocks, wrongCode } from '../support/clients/tokens.ts'
+import { check, openConsole, signIn } from '../support/console/console.ts'
 import { useService, withService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 

@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core'
-import { check, openConsole } from '../support/console/console.ts'
 import { withBrowser } from '../support/browser.ts'
 import * as people from '../support/clients/people.ts'
 import { addToken } from '../support/clients/tokens.ts'
+import { check, openConsole } from '../support/console/console.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 

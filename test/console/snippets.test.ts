@@ -1,6 +1,6 @@
 import test from 'ava'
 import { PRESETS } from '../../console/model/presets.ts'
-import { PROGRAMS, snippetsOf, type ProgramName } from '../../console/model/snippets.ts'
+import { type ProgramName, PROGRAMS, snippetsOf } from '../../console/model/snippets.ts'
 import { blocks } from '../clients/support/documents.ts'
 
 const NAMES = Object.keys(PROGRAMS) as ProgramName[]

@@ -1,7 +1,7 @@
 import test from 'ava'
-import { rowsOf, titleOf } from '../../console/model/rows.ts'
 import { byPlace, type Edits } from '../../console/model/draft.ts'
-import { rrsetKey, type RRset } from '../../console/model/rrset.ts'
+import { rowsOf, titleOf } from '../../console/model/rows.ts'
+import { type RRset, rrsetKey } from '../../console/model/rrset.ts'
 import { answerTo, editsFor, TEMPLATES } from '../../console/model/templates.ts'
 
 const DOMAIN = 'shop.test'

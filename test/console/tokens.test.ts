@@ -1,11 +1,11 @@
 import type { ExecutionContext } from 'ava'
 import type { Browser, Page } from 'playwright-core'
-import { check, openConsole } from '../support/console/console.ts'
 import { withBrowser } from '../support/browser.ts'
-import { newDomain, newZone, rrset, succeeded, type RRsetBody } from '../support/clients/api.ts'
+import { newDomain, newZone, rrset, type RRsetBody, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import * as people from '../support/clients/people.ts'
 import { addPolicies, addToken, type PolicyRow } from '../support/clients/tokens.ts'
+import { check, openConsole } from '../support/console/console.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newDomain, succeeded, type ShownRRset } from '../support/clients/api.ts'
+import { newDomain, type ShownRRset, succeeded } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { type TestProcess, useServers } from '../support/harness.ts'
 
 // The service or PowerDNS is killed during a write of 1,000 RRsets, at moments spread over the whole write.
 

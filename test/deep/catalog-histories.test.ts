@@ -5,7 +5,7 @@ import { commandsOn } from '../support/command-line.ts'
 import { depth } from '../support/depth.ts'
 import { hasMembers, membersOf } from '../support/dns/catalog.ts'
 import { eventually } from '../support/eventually.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { type TestProcess, useServers } from '../support/harness.ts'
 import { Random, SEED } from '../support/random.ts'
 
 // Domains are created and deleted at random, while the processes that publish the catalog zone are killed.

@@ -7,8 +7,8 @@ import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
-import { askPostgres } from '../support/servers/postgres/postgres-server.ts'
 import { startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
+import { askPostgres } from '../support/servers/postgres/postgres-server.ts'
 
 // A standby is promoted although the primary still accepts writes: an asynchronous one, so that these would be lost.
 

@@ -3,15 +3,15 @@ import { newDomain, rrset } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
-import { endDoubt } from '../support/state/marks.ts'
 import { SEED } from '../support/random.ts'
 import { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
 import { FORGETFUL } from '../support/servers/postgres/postgres-server.ts'
+import { endDoubt } from '../support/state/marks.ts'
 import { startWorker, type Worker } from '../support/workers.ts'
 import { drawFaults } from './faults.ts'
-import { addTo, noCounts, runBatch, type Batch, type Counts } from './histories.ts'
+import { addTo, type Batch, type Counts, noCounts, runBatch } from './histories.ts'
 import { violationsDespiteLoss } from './history.ts'
-import { crashesOf, drawCrashes, failoversOf, type CrashCounts } from './postgres-crashes.ts'
+import { type CrashCounts, crashesOf, drawCrashes, failoversOf } from './postgres-crashes.ts'
 
 // Clients write to a domain at the same time, through two services, while these, PowerDNS, Postgres and the connections
 // between them are killed, stopped and cut. Each history is judged by what its clients and an observer were told

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/clients/accounts.ts'
-import { Client, type Answer } from '../support/clients/client.ts'
+import { type Answer, Client } from '../support/clients/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { ask } from '../support/dns/dns.ts'
 import { eventuallyIs } from '../support/eventually.ts'
@@ -9,18 +9,18 @@ import type { TestServers } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import type { Worker } from '../support/workers.ts'
-import { drawFaults, type Clients, type Fault, type Scene } from './faults.ts'
+import { type Clients, drawFaults, type Fault, type Scene } from './faults.ts'
 import {
   BOUND,
   describe,
-  latePushes,
-  NONE,
-  SOME,
-  violations,
   type Event,
   type History,
+  latePushes,
+  NONE,
   type Outcome,
+  SOME,
   type Values,
+  violations,
   type Write,
 } from './history.ts'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { BOUND, NONE, SOME, violations, type Event, type History, type Outcome, type Values } from './history.ts'
+import { BOUND, type Event, type History, NONE, type Outcome, SOME, type Values, violations } from './history.ts'
 
 // The checker of histories finds each kind of violation, and accepts what concurrency and late requests explain.
 

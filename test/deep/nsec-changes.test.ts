@@ -1,15 +1,15 @@
 import test, { type ExecutionContext } from 'ava'
 import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
-import { around, ChangingZone, SUBNAMES, TYPES, type Changed } from '../served/checks/sequences.ts'
+import { around, type Changed, ChangingZone, SUBNAMES, TYPES } from '../served/checks/sequences.ts'
 import { succeeded } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'
-import { transfer, verifyByBind, verifyZone, type Server } from '../support/dns/dns.ts'
+import { type Server, transfer, verifyByBind, verifyZone } from '../support/dns/dns.ts'
 import { differences } from '../support/dns/likeness.ts'
 import { sorted, transferred } from '../support/dns/wire.ts'
-import { isConsistent, type Host, type Question } from '../support/dns/zone.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
+import { type Host, isConsistent, type Question } from '../support/dns/zone.ts'
+import { type TestProcess, useServers } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
-import { startSecondary, type Kind, type SecondaryServer } from '../support/servers/secondaries.ts'
+import { type Kind, type SecondaryServer, startSecondary } from '../support/servers/secondaries.ts'
 
 // A zone with NSEC that PowerDNS rectifies only when it must, and its secondaries, which have the denials from transfers.
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { markedZones } from '../support/state/marks.ts'
 import type { Random } from '../support/random.ts'
 import type { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
 import type { Blow, PostgresServer } from '../support/servers/postgres/postgres-server.ts'
 import type { Call, Fate, Stopped } from '../support/servers/proxy.ts'
+import { markedZones } from '../support/state/marks.ts'
 import type { Worker } from '../support/workers.ts'
 import { atSomeMoment, type Fault, type Scene } from './faults.ts'
 

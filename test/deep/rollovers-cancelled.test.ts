@@ -4,7 +4,7 @@ import { domainOf, succeeded } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { useService } from '../support/harness.ts'
-import { follow, FORGOTTEN, SETTINGS, startStage, WAITS, WARM, type Stage } from '../support/rollovers/stage.ts'
+import { follow, FORGOTTEN, SETTINGS, type Stage, startStage, WAITS, WARM } from '../support/rollovers/stage.ts'
 
 // Back to the former keys, from each phase that allows it: resolvers believe all answers on the way there and back.
 

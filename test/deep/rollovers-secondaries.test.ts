@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { newDomain, succeeded } from '../support/clients/api.ts'
 import { lookUp, type Server } from '../support/dns/dns.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import { KINDS, replaceKeys } from '../support/rollovers/kinds.ts'
-import { SETTINGS, startStage, WAITS, type ShownRollover, type Stage } from '../support/rollovers/stage.ts'
+import { SETTINGS, type ShownRollover, type Stage, startStage, WAITS } from '../support/rollovers/stage.ts'
 import { passHour, published } from '../support/rollovers/steps.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { startSecondary, type SecondaryServer } from '../support/servers/secondaries.ts'
+import { type SecondaryServer, startSecondary } from '../support/servers/secondaries.ts'
 
 // A rollover waits for the slowest nameserver, however long that takes. Of two secondaries, Knot is always hours behind:
 // it keeps what it has until the service has stood still for that time. Resolvers ask it, too.

@@ -4,11 +4,11 @@ import { validateByBoth } from '../support/dns/validators.ts'
 import { query, rrsetsOf } from '../support/dns/wire.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
-import { startSigner, type ApexRecord, type Signer } from '../support/rollovers/signer.ts'
-import { follow, FORGOTTEN, SETTINGS, startStage, WAITS, WARM, type Stage } from '../support/rollovers/stage.ts'
+import { type ApexRecord, type Signer, startSigner } from '../support/rollovers/signer.ts'
+import { follow, FORGOTTEN, SETTINGS, type Stage, startStage, WAITS, WARM } from '../support/rollovers/stage.ts'
 import { passHour, published } from '../support/rollovers/steps.ts'
-import { ownNetwork } from '../support/servers/ports.ts'
 import { test } from '../support/serial.ts'
+import { ownNetwork } from '../support/servers/ports.ts'
 
 // Two providers sign a domain, each with its own key (RFC 8901, model 2), as docs/secure-domain.md says: this service, and
 // a Knot. Resolvers ask either, so they have the DNSKEY of one with the answers of the other. Then the key here is replaced.

@@ -9,9 +9,9 @@ import { domainOf, newDomain, rrset, succeeded } from '../support/clients/api.ts
 import { depth } from '../support/depth.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { answer, RESOLVER } from '../support/dns/simulated-parents.ts'
+import { FAST } from '../support/dns/world.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
-import { FAST } from '../support/dns/world.ts'
 import { test } from '../support/serial.ts'
 
 // Rollovers of many domains at a time: they refuse no writes, and none waits for the servers of another one.

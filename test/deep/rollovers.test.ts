@@ -2,7 +2,7 @@ import test from 'ava'
 import type { Account } from '../support/clients/accounts.ts'
 import { useService } from '../support/harness.ts'
 import { KINDS, replaceKeys } from '../support/rollovers/kinds.ts'
-import { SETTINGS, startStage, WAITS, type Stage } from '../support/rollovers/stage.ts'
+import { SETTINGS, type Stage, startStage, WAITS } from '../support/rollovers/stage.ts'
 
 // Replacement of keys (contract §15.10): from the beginning to the end, resolvers believe all answers. The tests run
 // beside each other, because they wait most of the time.

@@ -1,12 +1,12 @@
 import test, { type ExecutionContext } from 'ava'
 import { unixTime } from '../../src/time.ts'
-import type { Answer } from '../support/clients/client.ts'
 import { domainOf } from '../support/clients/api.ts'
+import type { Answer } from '../support/clients/client.ts'
 import { ask, lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type TestProcess } from '../support/harness.ts'
-import { startSecondary, type SecondaryServer } from '../support/servers/secondaries.ts'
+import { type TestProcess, useServers } from '../support/harness.ts'
+import { type SecondaryServer, startSecondary } from '../support/servers/secondaries.ts'
 
 // Nameservers of other projects transfer the zones: they are told of changes (RFC 1996), and the publication status
 // (contract §15.6) says what they serve.

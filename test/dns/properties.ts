@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
-import { deepStrictEqual as same, strictEqual as is, match } from 'node:assert'
+import { deepStrictEqual as same, match, strictEqual as is } from 'node:assert'
 import { lexRecord } from '../../src/dns/presentation.ts'
 import { decodeRdata, Malformed, parseRdata, type Rdata } from '../../src/dns/rdata.ts'
 import { TYPES } from '../../src/dns/types.ts'

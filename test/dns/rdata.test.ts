@@ -1,7 +1,7 @@
 import test from 'ava'
+import { Refused } from '../../src/dns/malformed.ts'
 import { MAX_RDATA } from '../../src/dns/presentation.ts'
 import { decodeRdata, Malformed, parseRdata } from '../../src/dns/rdata.ts'
-import { Refused } from '../../src/dns/malformed.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { EXAMPLES } from './examples/index.ts'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { REGISTRY } from '../../src/dns/registry.ts'
-import { AUTOMATIC_TYPES, TYPES, typeProblems } from '../../src/dns/types.ts'
+import { AUTOMATIC_TYPES, typeProblems, TYPES } from '../../src/dns/types.ts'
 
 const LOWER = 'Type must be uppercase alphanumeric and start with a letter.'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../src/dns/zonefile.ts'
 import { SUBNAME_RULE } from '../../src/dns/names.ts'
+import { readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../src/dns/zonefile.ts'
 
 // records.md §5, contract §7.7.
 

@@ -1,5 +1,5 @@
 import { newFolder } from '../support/servers/folders.ts'
-import { blocksOf, type Block } from './blocks.ts'
+import { type Block, blocksOf } from './blocks.ts'
 import { Shell } from './shell.ts'
 
 /** Blocks that no test runs: they install, or start the service. */

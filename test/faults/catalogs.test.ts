@@ -1,9 +1,9 @@
 import test from 'ava'
-import { query } from '../../src/store/database.ts'
 import { publishNow } from '../../src/service/secondaries/catalogs.ts'
+import { query } from '../../src/store/database.ts'
 import { hasMembers, membersOf } from '../support/dns/catalog.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // The publisher of a catalog zone is killed at every step. Then another one makes its members the domains.

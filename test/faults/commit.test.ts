@@ -2,8 +2,8 @@ import test from 'ava'
 import { newDomainWithWww } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
-import { startPostgresProxy, type CommitFate, type PostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
+import { type CommitFate, type PostgresProxy, startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
 
 // The connection to Postgres breaks while a write commits (architecture.md, "The mark before the push").
 

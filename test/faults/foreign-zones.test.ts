@@ -4,7 +4,7 @@ import { createAccount } from '../support/clients/accounts.ts'
 import { sendHeld } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 import { unrepaired } from '../support/state/marks.ts'
 

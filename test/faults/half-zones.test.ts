@@ -3,7 +3,7 @@ import * as marks from '../../src/store/zone/marks.ts'
 import { newDomainWithWww, sendHeld } from '../support/clients/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, useServed } from '../support/harness.ts'
+import { useServed, useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 

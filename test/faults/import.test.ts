@@ -4,7 +4,7 @@ import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/clients/accounts.ts'
 import type { Answer } from '../support/clients/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 
 // A domain created from a zone file exists with all its RRsets or not at all (contract §§7.4, 7.7), also if PowerDNS or the

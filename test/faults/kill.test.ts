@@ -1,12 +1,12 @@
 import test from 'ava'
-import type { Call, Fate } from '../support/servers/proxy.ts'
 import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/clients/accounts.ts'
 import { succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
-import { entriesOf, restore, undo } from '../support/state/history.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
+import type { Call, Fate } from '../support/servers/proxy.ts'
+import { entriesOf, restore, undo } from '../support/state/history.ts'
 
 // The service is killed at every point of a push, while it writes, creates, deletes, undoes, restores and brings back
 // zones.

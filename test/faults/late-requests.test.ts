@@ -1,10 +1,10 @@
-import { test } from '../support/serial.ts'
 import { query } from '../../src/store/database.ts'
 import { newDomainWithWww } from '../support/clients/api.ts'
 import type { Answer, Client } from '../support/clients/client.ts'
 import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, useServed } from '../support/harness.ts'
+import { useServed, useServers } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { changeAtPowerDns, soaOf } from '../support/state/behind-our-back.ts'
 

@@ -4,7 +4,7 @@ import { newReservedDomain, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import type { Fate } from '../support/servers/proxy.ts'
 
 // A domain below a local public suffix is created and deleted together with its delegation in the suffix's zone

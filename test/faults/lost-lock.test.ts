@@ -3,10 +3,10 @@ import { query } from '../../src/store/database.ts'
 import { newDomainWithWww, newRRset, rrset, sendHeld } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { breakTransactions } from '../support/state/transactions.ts'
 import { unrepaired } from '../support/state/marks.ts'
+import { breakTransactions } from '../support/state/transactions.ts'
 
 // The transaction's connection to Postgres breaks during the push, which releases the domain's lock without the process
 // noticing. Repair then deletes the mark. Only after that PowerDNS applies the push.

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import { query } from '../../src/store/database.ts'
 import * as mails from '../../src/store/accounts/mails.ts'
+import { query } from '../../src/store/database.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
+import { useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { useServers } from '../support/harness.ts'
-import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
+import { type MailServer, startMailServer } from '../support/servers/mail-server.ts'
 
 // Mail servers and services that stop and start again.
 

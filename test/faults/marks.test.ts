@@ -7,7 +7,7 @@ import * as marks from '../../src/store/zone/marks.ts'
 import { newDomainWithWww, sendHeld } from '../support/clients/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 

@@ -8,11 +8,11 @@ import { readiness } from '../support/clients/api.ts'
 import type { Answer, Client } from '../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually } from '../support/eventually.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
+import { Random } from '../support/random.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
-import { Random } from '../support/random.ts'
 
 // Postgres closes connections, or is down for a while: the answer is 503, never 500, and no acknowledged write is lost.
 

@@ -1,16 +1,16 @@
 import test from 'ava'
-import { query } from '../../src/store/database.ts'
 import { SMALL_WRITE } from '../../src/limits.ts'
 import { WRITERS_PER_ACCOUNT } from '../../src/service/zone/publication.ts'
+import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/clients/accounts.ts'
-import { patiently, sendHeld, succeeded, newDomainWithWww } from '../support/clients/api.ts'
+import { newDomainWithWww, patiently, sendHeld, succeeded } from '../support/clients/api.ts'
 import { hold, plainRequest } from '../support/clients/raw.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
-import { stored } from '../support/state/snapshot.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
+import { stored } from '../support/state/snapshot.ts'
 
 // PowerDNS is down for a while, or fails (contract §2.3, §15.2). Through the proxy the service sees closed connections;
 // without the proxy, refused ones.

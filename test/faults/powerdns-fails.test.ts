@@ -5,7 +5,7 @@ import { createAccount } from '../support/clients/accounts.ts'
 import { newDomainWithWww } from '../support/clients/api.ts'
 import type { Answer, Client } from '../support/clients/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { useServers, useServed } from '../support/harness.ts'
+import { useServed, useServers } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // Contract §2.3: however a call to PowerDNS fails, the write succeeds, or is answered 503 and changes nothing.

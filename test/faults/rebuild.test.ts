@@ -1,11 +1,11 @@
-import { test } from '../support/serial.ts'
 import { query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/zone/marks.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { validate } from '../support/dns/validators.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
-import { startOurs, type Program } from '../support/servers/programs.ts'
+import { test } from '../support/serial.ts'
+import { type Program, startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
 
 // PowerDNS' data folder is lost, and `zoneplane rebuild` fills a new one from the database, while no service runs.

@@ -3,13 +3,13 @@ import type { System } from '../../src/system.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../support/clients/api.ts'
 import { validate } from '../support/dns/validators.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import { keysOf, passTime, phaseOf, published } from '../support/rollovers/steps.ts'
+import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { createDatabase } from '../support/servers/postgres/databases.ts'
 import { runOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
-import { test } from '../support/serial.ts'
 
 // A backup that is restored in any phase of a rollover, which stayed there since, went on to its end, or was cancelled.
 // No key must leave the zone whose DS the parent has by then.

@@ -4,7 +4,7 @@ import { discrepancies } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import { keysOf, passTime, phaseOf, published } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 

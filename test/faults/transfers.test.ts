@@ -1,9 +1,9 @@
 import test from 'ava'
 import { one } from '../../src/store/database.ts'
 import { putNone } from '../../src/store/domains/transfers.ts'
-import { createAccount, type Account } from '../support/clients/accounts.ts'
-import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
+import { type Account, createAccount } from '../support/clients/accounts.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
 import type { Call, Fate, Stopped } from '../support/servers/proxy.ts'
 

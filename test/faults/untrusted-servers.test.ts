@@ -1,7 +1,7 @@
 import test from 'ava'
 import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { generate } from 'selfsigned'
 import { NameserverFailure } from '../../src/errors.ts'

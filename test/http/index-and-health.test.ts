@@ -7,7 +7,7 @@ import type { System } from '../../src/system.ts'
 import type { Client } from '../support/clients/client.ts'
 import { exchange, plainRequest } from '../support/clients/raw.ts'
 import { addToken } from '../support/clients/tokens.ts'
-import { useService, useAccount } from '../support/harness.ts'
+import { useAccount, useService } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { startService } from '../support/servers/service.ts'
 

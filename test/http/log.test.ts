@@ -1,15 +1,15 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
-import { exchange, plainRequest } from '../support/clients/raw.ts'
-import { addToken } from '../support/clients/tokens.ts'
 import { createApp } from '../../src/http/app.ts'
-import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import { createLog } from '../../src/log.ts'
+import { generateSecret } from '../../src/service/tokens/secrets.ts'
 import { query } from '../../src/store/database.ts'
 import { newDomain } from '../support/clients/api.ts'
+import { exchange, plainRequest } from '../support/clients/raw.ts'
+import { addToken } from '../support/clients/tokens.ts'
 import { eventuallyHas } from '../support/eventually.ts'
-import { useService, withService, type TestService, useZone } from '../support/harness.ts'
+import { type TestService, useService, useZone, withService } from '../support/harness.ts'
 
 // One structured line per request, and no secrets in the log.
 

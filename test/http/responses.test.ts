@@ -1,7 +1,7 @@
 import test from 'ava'
-import { exchange, plainRequest } from '../support/clients/raw.ts'
 import type { Answer } from '../support/clients/client.ts'
-import { useService, withService, useZone } from '../support/harness.ts'
+import { exchange, plainRequest } from '../support/clients/raw.ts'
+import { useService, useZone, withService } from '../support/harness.ts'
 
 // Contract §§1.5 to 1.7: bodies, headers and status codes of responses.
 

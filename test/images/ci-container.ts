@@ -1,7 +1,7 @@
 import type { Ports } from '../../src/private-servers/ports.ts'
 import { Client } from '../support/clients/client.ts'
-import { eventually } from '../support/eventually.ts'
 import { ask } from '../support/dns/dns.ts'
+import { eventually } from '../support/eventually.ts'
 import { CI_IMAGE } from './compose.ts'
 import { podman } from './podman.ts'
 

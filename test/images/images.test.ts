@@ -2,13 +2,13 @@ import test, { type ExecutionContext } from 'ava'
 import { chmodSync, cpSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findPorts, HOST } from '../../src/private-servers/ports.ts'
 import { projectFolder } from '../../src/installation/project.ts'
+import { findPorts, HOST } from '../../src/private-servers/ports.ts'
 import { Client } from '../support/clients/client.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { dig, isServed } from './answers.ts'
 import { inNetwork, podman } from './podman.ts'
-import { addressOf, clear, healthy, names, runOnce, start, stop, type Name } from './services.ts'
+import { addressOf, clear, healthy, type Name, names, runOnce, start, stop } from './services.ts'
 
 const environment: Record<string, string> = {
   POSTGRES_PASSWORD: 'the-password',

@@ -1,11 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { MailFailure } from '../../src/errors.ts'
 import type { Mail } from '../../src/mail/mailer.ts'
 import { createSmtpMailer } from '../../src/mail/smtp.ts'
-import { startMailServer, type MailServer } from '../support/servers/mail-server.ts'
+import { type MailServer, startMailServer } from '../support/servers/mail-server.ts'
 
 const FROM = 'dns@example.net'
 const MAIL: Mail = {

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { projectFolder } from '../../src/installation/project.ts'
-import { useService } from '../support/harness.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
+import { useService } from '../support/harness.ts'
 import { scrapedText } from './scrape.ts'
 
 // docs/monitoring: a dashboard and alerts, for what a process really tells.

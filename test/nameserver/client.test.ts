@@ -1,8 +1,8 @@
 import test from 'ava'
 import packet, { type Answer } from 'dns-packet'
 import { DnsClient } from '../../src/nameserver/wire/client.ts'
+import { type Asked, reply, startDouble } from '../support/dns/double.ts'
 import { eventually } from '../support/eventually.ts'
-import { reply, startDouble, type Asked } from '../support/dns/double.ts'
 import { freePort } from '../support/servers/ports.ts'
 import { udpSockets } from '../support/state/sockets.ts'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { parseRdata } from '../../src/dns/rdata.ts'
-import { NEWEST_SPELLING, spell, spellingOf, standard, type Spelling } from '../../src/nameserver/powerdns/spelling.ts'
+import { NEWEST_SPELLING, spell, type Spelling, spellingOf, standard } from '../../src/nameserver/powerdns/spelling.ts'
 import { RECORD } from '../dns/arbitraries.ts'
 import { depth } from '../support/depth.ts'
 

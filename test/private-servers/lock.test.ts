@@ -1,7 +1,7 @@
 import test from 'ava'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { takeLock, waitForLock, type Lock } from '../../src/private-servers/lock.ts'
+import { type Lock, takeLock, waitForLock } from '../../src/private-servers/lock.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startProgram } from '../support/servers/programs.ts'

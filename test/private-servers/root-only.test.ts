@@ -1,10 +1,10 @@
 import test from 'ava'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { StartError } from '../../src/errors.ts'
 import { defaultDataFolder } from '../../src/private-servers/instance-folder.ts'
 import { startPostgres } from '../../src/private-servers/postgres.ts'
 import { startPowerDns } from '../../src/private-servers/powerdns.ts'
-import { StartError } from '../../src/errors.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { quietly } from './processes.ts'
 

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
-import { existsSync, readFileSync, statSync } from 'node:fs'
 import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { projectFolder } from '../../src/installation/project.ts'
@@ -9,11 +9,11 @@ import { openDatabase, query } from '../../src/store/database.ts'
 import { ask } from '../support/dns/dns.ts'
 import { transferred } from '../support/dns/wire.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
-import { processes } from './processes.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { runOurs, startOurs, startProgram, type Program } from '../support/servers/programs.ts'
+import { type Program, runOurs, startOurs, startProgram } from '../support/servers/programs.ts'
 import { apiUrl } from '../support/servers/service.ts'
+import { processes } from './processes.ts'
 
 /** The data folder of services that start one after the other: each start costs seconds, and the first one most. */
 const folder = newFolder()

@@ -4,7 +4,7 @@ import { commandsOn } from '../support/command-line.ts'
 import { hasMembers, membersOf } from '../support/dns/catalog.ts'
 import { ask } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 import { changeAtPowerDns, type Foreign } from '../support/state/behind-our-back.ts'
 
 // The catalog zone (RFC 9432), as secondaries transfer it.

@@ -2,8 +2,8 @@ import test from 'ava'
 import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
 import { depth } from '../support/depth.ts'
 import { verifyTransfer } from '../support/dns/dns.ts'
+import { isConsistent, type Question, Zone } from '../support/dns/zone.ts'
 import { useService } from '../support/harness.ts'
-import { isConsistent, Zone, type Question } from '../support/dns/zone.ts'
 import { changeAtRandom } from './checks/sequences.ts'
 
 const service = useService({ THROTTLE: 'off' })

@@ -1,8 +1,8 @@
 import type { ExecutionContext } from 'ava'
-import { newDomain, rrset, shared, succeeded, type RRsetBody } from '../support/clients/api.ts'
+import { newDomain, rrset, type RRsetBody, shared, succeeded } from '../support/clients/api.ts'
+import { contentOf, query } from '../support/dns/wire.ts'
 import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import { contentOf, query } from '../support/dns/wire.ts'
 
 // PowerDNS 4.7 does not survive some contents, does not serve others, and accepts some that are invalid. The service
 // sends it none of them. PowerDNS survives the largest contents that the service accepts.

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { nsec3Label } from '../../src/nameserver/powerdns/nsec3.ts'
 import { NSEC3 } from '../../src/nameserver/nameserver.ts'
+import { nsec3Label } from '../../src/nameserver/powerdns/nsec3.ts'
 import { verifyTransfer } from '../support/dns/dns.ts'
-import { isConsistent, Zone, type Question } from '../support/dns/zone.ts'
 import { validateByBoth } from '../support/dns/validators.ts'
+import { isConsistent, type Question, Zone } from '../support/dns/zone.ts'
 import { useService } from '../support/harness.ts'
 
 // Names of 32 characters of base32hex, as some verification records have, in zones with NSEC3 (powerdns.md §1.5).

@@ -1,6 +1,6 @@
-import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
 import { adopt } from '../../src/service/adoption/adoption.ts'
 import { reconcileAll } from '../../src/service/repair/reconcile.ts'
+import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
 import { emailOf } from '../support/clients/accounts.ts'
 import { freshName, newRRset, succeeded } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'

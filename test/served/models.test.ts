@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import test from 'ava'
+import fc from 'fast-check'
 import { newDomain, type ShownRRset } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'
-import { lookUp } from '../support/dns/dns.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
+import { lookUp } from '../support/dns/dns.ts'
 import { useServers } from '../support/harness.ts'
 
 // Random sequences of requests: statuses, errors and RRsets are those of a model, and at the end DNS, too.

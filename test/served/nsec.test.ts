@@ -1,12 +1,12 @@
 import test from 'ava'
 import { SMALL_ZONE } from '../../src/service/zone/rectification.ts'
+import { newRRset, succeeded } from '../support/clients/api.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { depth } from '../support/depth.ts'
-import { newRRset, succeeded } from '../support/clients/api.ts'
-import { useService } from '../support/harness.ts'
 import { transfer, verifyTransfer } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { isConsistent, Zone } from '../support/dns/zone.ts'
+import { useService } from '../support/harness.ts'
 import { changeAtRandom } from './checks/sequences.ts'
 
 // DENIAL=nsec: zones with NSEC, which PowerDNS needs not rectify for most names that appear or disappear.

@@ -1,10 +1,10 @@
 import test from 'ava'
-import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { pause, resume } from '../../src/service/adoption/pausing.ts'
+import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
-import { useServers, useServed } from '../support/harness.ts'
-import { changeAtPowerDns, soaOf, type Foreign } from '../support/state/behind-our-back.ts'
+import { useServed, useServers } from '../support/harness.ts'
+import { changeAtPowerDns, type Foreign, soaOf } from '../support/state/behind-our-back.ts'
 
 // The operator pauses a domain, works on its zone at PowerDNS, and chooses which contents stay.
 

@@ -1,5 +1,5 @@
-import { advance } from '../../src/service/rollovers/advancing.ts'
 import type { Access, Writer } from '../../src/service/actor.ts'
+import { advance } from '../../src/service/rollovers/advancing.ts'
 import { confirm } from '../../src/service/rollovers/confirming.ts'
 import { accessOfOperator, begin, cancel, get } from '../../src/service/rollovers/rollovers.ts'
 import { changeOf } from '../../src/service/zone/changes.ts'

@@ -1,5 +1,5 @@
-import { begin, accessOfOperator } from '../../src/service/rollovers/rollovers.ts'
 import { tellOwners } from '../../src/service/rollovers/owner-notices.ts'
+import { accessOfOperator, begin } from '../../src/service/rollovers/rollovers.ts'
 import { one, query } from '../../src/store/database.ts'
 import { later } from '../../src/time.ts'
 import { emailOf } from '../support/clients/accounts.ts'
@@ -7,7 +7,7 @@ import { newDomain, succeeded } from '../support/clients/api.ts'
 import { lettersTo } from '../support/clients/mails.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useService, type TestService } from '../support/harness.ts'
+import { type TestService, useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 
 // Contract §15.10: the owner of a domain is told what happens to its keys, and by whom; nobody can hide that.

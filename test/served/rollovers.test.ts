@@ -7,9 +7,9 @@ import { validate } from '../support/dns/validators.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import type { ShownRollover } from '../support/rollovers/stage.ts'
-import type { Fate } from '../support/servers/proxy.ts'
 import { keysOf, passTime, published } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
+import type { Fate } from '../support/servers/proxy.ts'
 
 // Contract §15.10: in each phase, a zone is valid for all who trust the DS that the parent may have, or may have had.
 

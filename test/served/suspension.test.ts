@@ -1,17 +1,17 @@
 import test from 'ava'
-import { pause } from '../../src/service/adoption/pausing.ts'
 import { release } from '../../src/service/adoption/adoption.ts'
+import { pause } from '../../src/service/adoption/pausing.ts'
 import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import { createAccount, emailOf } from '../support/clients/accounts.ts'
-import { newReservedDomain, succeeded, type ShownDomain } from '../support/clients/api.ts'
+import { newReservedDomain, type ShownDomain, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { allLettersTo } from '../support/clients/mails.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { hasMembers } from '../support/dns/catalog.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { ask, lookUp } from '../support/dns/dns.ts'
-import { useServers, type OwnService } from '../support/harness.ts'
+import { type OwnService, useServers } from '../support/harness.ts'
 
 // Contract §7.9: the operator suspends a domain, and serves it again.
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { transfer, verifyByBind, verifyTransfer, verifyZone } from '../support/dns/dns.ts'
 import { validateByBoth } from '../support/dns/validators.ts'
-import { useService } from '../support/harness.ts'
 import { Zone } from '../support/dns/zone.ts'
+import { useService } from '../support/harness.ts'
 import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 
 // The other tests rely on these validators (delv, unbound, ldns-verify-zone and dnssec-verify), so they must reject invalid data.

@@ -1,12 +1,12 @@
 import test, { type ExecutionContext } from 'ava'
-import { currentTime, unixTime } from '../../src/time.ts'
 import { query as sql } from '../../src/store/database.ts'
+import { currentTime, unixTime } from '../../src/time.ts'
 import { depth } from '../support/depth.ts'
-import { useService } from '../support/harness.ts'
 import { verifyTransfer } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { query, rrsetsOf, servedSerial } from '../support/dns/wire.ts'
-import { isConsistent, Zone, type Question } from '../support/dns/zone.ts'
+import { isConsistent, type Question, Zone } from '../support/dns/zone.ts'
+import { useService } from '../support/harness.ts'
 
 const service = useService({ THROTTLE: 'off' })
 

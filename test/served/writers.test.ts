@@ -1,13 +1,13 @@
 import test, { type ExecutionContext } from 'ava'
 import { isBusy, newDomain, patiently } from '../support/clients/api.ts'
-import { Client, type Answer } from '../support/clients/client.ts'
+import { type Answer, Client } from '../support/clients/client.ts'
+import { addresses, served, told, update } from '../support/clients/dyndns.ts'
 import { depth } from '../support/depth.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
-import { addresses, served, told, update } from '../support/clients/dyndns.ts'
-import { useService } from '../support/harness.ts'
-import { startService, type LocalService } from '../support/servers/service.ts'
 import { query, rrsetsOf } from '../support/dns/wire.ts'
 import { isConsistent, Zone } from '../support/dns/zone.ts'
+import { useService } from '../support/harness.ts'
+import { type LocalService, startService } from '../support/servers/service.ts'
 
 // Writers side by side. Half of them use one process of the service, half another. Both processes share the connections
 // that PowerDNS can handle.

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { inSlices } from '../../src/flow/slices.ts'
 import type { Name } from '../../src/dns/names.ts'
+import { inSlices } from '../../src/flow/slices.ts'
 import type { FoundRRset, FoundZone } from '../../src/nameserver/nameserver.ts'
-import { planContents, type AdoptionOptions } from '../../src/service/adoption/adoption-plan.ts'
+import { type AdoptionOptions, planContents } from '../../src/service/adoption/adoption-plan.ts'
 import type { ZoneState } from '../../src/service/zone/changes.ts'
 
 // What an adoption makes of each kind of contents. test/served/adoption.test.ts does it with real zones.

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { isAllowed, nameProblems, registrable, registrableAncestors } from '../../src/service/names/availability.ts'
 import { parentAmong, withAncestors } from '../../src/dns/names.ts'
+import { isAllowed, nameProblems, registrable, registrableAncestors } from '../../src/service/names/availability.ts'
 
 /** A name, its registrable domain, and whether policy allows it; the rules are those of publicsuffix.org. */
 const NAMES: [name: string, registrable: string, allowed: boolean][] = [

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { mock } from 'node:test'
 import { Unavailable } from '../../src/errors.ts'
-import { TURN_TIMEOUT } from '../../src/limits.ts'
 import { Budget } from '../../src/flow/budget.ts'
+import { TURN_TIMEOUT } from '../../src/limits.ts'
 
 // The clock stands still, and a test moves it: nothing waits too long because the machine is slow.
 test.before(() => {

@@ -1,12 +1,12 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { Denied, Invalid } from '../../src/errors.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
-import { changeOf, planOne, type Change, type ZoneState } from '../../src/service/zone/changes.ts'
-import type { Method, RRsetInput } from '../../src/service/zone/rrset-input.ts'
+import { Denied, Invalid } from '../../src/errors.ts'
 import type { Work } from '../../src/flow/slices.ts'
-import type { RRset, RRsetKey } from '../../src/store/zone/rrsets.ts'
+import { type Change, changeOf, planOne, type ZoneState } from '../../src/service/zone/changes.ts'
+import type { Method, RRsetInput } from '../../src/service/zone/rrset-input.ts'
 import type { Policy } from '../../src/store/tokens/tokens.ts'
+import type { RRset, RRsetKey } from '../../src/store/zone/rrsets.ts'
 
 const TIME = '2026-01-31T12:00:00.000000Z'
 const DOMAIN = { id: 1, name: 'a.test', minimumTtl: 60 }

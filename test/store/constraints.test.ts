@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { PoolClient } from 'pg'
-import { broken, brokenAcross, insert, rrsetRow, useTables, type Row } from './tables.ts'
+import { broken, brokenAcross, insert, type Row, rrsetRow, useTables } from './tables.ts'
 
 const tables = useTables()
 

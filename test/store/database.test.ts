@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { Unavailable } from '../../src/errors.ts'
-import { one, openDatabase, query, together, transaction, type Db } from '../../src/store/database.ts'
+import { type Db, one, openDatabase, query, together, transaction } from '../../src/store/database.ts'
 import { depth } from '../support/depth.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'

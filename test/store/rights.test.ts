@@ -1,6 +1,6 @@
 import test from 'ava'
 import { transaction } from '../../src/store/database.ts'
-import { lock, type Holder } from '../../src/store/tokens/rights.ts'
+import { type Holder, lock } from '../../src/store/tokens/rights.ts'
 import { useTables } from './tables.ts'
 
 const tables = useTables()

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { broken, brokenAcross, insert, useTables, type Row } from './tables.ts'
+import { broken, brokenAcross, insert, type Row, useTables } from './tables.ts'
 
 // What the API shows of the rules of policies (contract §6.3), test/api/tokens/token-policies.test.ts has.
 

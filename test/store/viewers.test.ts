@@ -3,7 +3,7 @@ import { policiesOn } from '../../src/service/tokens/policies.ts'
 import { transaction } from '../../src/store/database.ts'
 import * as domains from '../../src/store/domains/domains.ts'
 import { statementsOf } from '../support/statements.ts'
-import { insert, useTables, type Row } from './tables.ts'
+import { insert, type Row, useTables } from './tables.ts'
 
 const tables = useTables()
 

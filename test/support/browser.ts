@@ -1,8 +1,8 @@
 import test from 'ava'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium, type Browser, type Page } from 'playwright-core'
-import { needs, type Declare } from './needs.ts'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Declare, needs } from './needs.ts'
 import { CHROMIUM } from './servers/packages.ts'
 
 // Pages in a browser. SCREENSHOTS=<folder> keeps a screenshot of each.

@@ -1,6 +1,6 @@
 import { run } from '../../src/cli/run.ts'
-import type { System } from '../../src/system.ts'
 import { withSystem } from '../../src/process/for-commands.ts'
+import type { System } from '../../src/system.ts'
 
 type Parts = Parameters<typeof run>[1]
 

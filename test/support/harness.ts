@@ -1,21 +1,21 @@
 import test from 'ava'
-import { readConfig } from '../../src/settings/config.ts'
-import type { Waits } from '../../src/nameserver/nameserver.ts'
 import { createLog } from '../../src/log.ts'
+import type { Waits } from '../../src/nameserver/nameserver.ts'
 import { createSystem } from '../../src/process/create-system.ts'
+import { readConfig } from '../../src/settings/config.ts'
 import type { System } from '../../src/system.ts'
-import { createAccount, type Account, type AccountOptions } from './clients/accounts.ts'
+import { type Account, type AccountOptions, createAccount } from './clients/accounts.ts'
 import { newZone, type RRsetBody, type Zone } from './clients/api.ts'
 import { Client } from './clients/client.ts'
 import type { Backend } from './servers/backends.ts'
 import type { Database } from './servers/postgres/databases.ts'
-import { startServers, type Servers } from './servers/servers.ts'
+import { type Servers, startServers } from './servers/servers.ts'
 import {
   environmentFor,
-  startService,
-  startServiceProcess,
   type LocalService,
   type ServiceProcess,
+  startService,
+  startServiceProcess,
 } from './servers/service.ts'
 
 /** A service in this process, with its own servers. */

@@ -1,4 +1,4 @@
-import { GROUPS, SETTINGS, type Setting } from '../../src/settings/settings.ts'
+import { GROUPS, type Setting, SETTINGS } from '../../src/settings/settings.ts'
 
 /** The settings of private servers, which a service with servers of its own does not need. */
 export const privateSettings = [GROUPS['Private servers'], GROUPS.Tests]

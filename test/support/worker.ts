@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { projectFolder } from '../../src/installation/project.ts'
-import { COST, folderOf, LOGS, PROCESS, processorTime, type Cost } from '../runner/progress.ts'
+import { COST, type Cost, folderOf, LOGS, PROCESS, processorTime } from '../runner/progress.ts'
 import { SEED } from './random.ts'
 import { keepLogs } from './servers/logs.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestProcess, TestServers } from './harness.ts'
-import { startPostgresProxy, type PostgresProxy } from './servers/postgres/postgres-proxy.ts'
+import { type PostgresProxy, startPostgresProxy } from './servers/postgres/postgres-proxy.ts'
 
 /** A process of the service behind a proxy of Postgres of its own. */
 export interface Worker {

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { postgres, powerDns } from '../../src/private-servers/packages.ts'
 import { projectFolder } from '../../src/installation/project.ts'
+import { postgres, powerDns } from '../../src/private-servers/packages.ts'
 import { dnsTools, nameservers, secondValidator } from '../support/servers/packages.ts'
 import { debian, node, runIn, whyNot, withCopy } from './systems.ts'
 

@@ -1,8 +1,8 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { commandFor } from '../../src/private-servers/account.ts'
 import { findProgram } from '../../src/installation/programs.ts'
+import { commandFor } from '../../src/private-servers/account.ts'
 
 // Debian systems in folders of their own, made by debootstrap and entered by chroot, with their own processes.
 

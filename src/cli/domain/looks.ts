@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { historyOf, lookAtDomain } from '../../service/operation/looks.ts'
 import type { Entry, Step } from '../../service/operation/looks.ts'
-import { numberOr, shortTime, type AddCommand } from '../command.ts'
+import { historyOf, lookAtDomain } from '../../service/operation/looks.ts'
+import { type AddCommand, numberOr, shortTime } from '../command.ts'
 
 /** The entries that `domain history` shows by default, and at most. */
 const ENTRIES = 20

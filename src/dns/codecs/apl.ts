@@ -1,8 +1,8 @@
 import { inNetwork, parseNetwork, printIPv4, printIPv6Dotted } from '../addresses.ts'
-import { decimal, type Field } from './fields.ts'
 import { Unreadable } from '../malformed.ts'
 import { decodeUint, encodeUint, split, take } from '../octets.ts'
 import { word } from '../presentation.ts'
+import { decimal, type Field } from './fields.ts'
 
 /** The address families by number; `size` is the number of octets of an address. */
 const FAMILIES = new Map([

@@ -4,7 +4,7 @@ import { lowerCase, parseName, printName, takeName } from '../names.ts'
 import {
   counted, decodeUint, encodeUint, fromBase64, fromHex, split, take, takeCounted, toBase64, toHex,
 } from '../octets.ts' // prettier-ignore
-import { bare, quote, rawWord, string, word, type Token } from '../presentation.ts'
+import { bare, quote, rawWord, string, type Token, word } from '../presentation.ts'
 
 /** The codec of one field of a record. Wire form is a string with one character per octet. */
 export interface Field {

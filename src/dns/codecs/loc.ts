@@ -1,7 +1,7 @@
-import type { Field } from './fields.ts'
 import { Unreadable } from '../malformed.ts'
 import { decodeUint, encodeUint, split, take } from '../octets.ts'
 import { word } from '../presentation.ts'
+import type { Field } from './fields.ts'
 
 /** Angles are in thousandths of a second of arc, north and east positive; `limit` is in degrees. */
 const AXES = [

@@ -1,8 +1,8 @@
 import { parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from '../addresses.ts'
-import { decimal, type Field } from './fields.ts'
 import { Unreadable } from '../malformed.ts'
 import { counted, decodeUint, encodeUint, fromBase64, split, take, takeCounted, toBase64 } from '../octets.ts'
-import { bare, MAX_RDATA, quote, string, word, type Token } from '../presentation.ts'
+import { bare, MAX_RDATA, quote, string, type Token, word } from '../presentation.ts'
+import { decimal, type Field } from './fields.ts'
 
 /** The codec of a parameter's value; the text is without quotes and without the escapes of character-strings. */
 interface Value {

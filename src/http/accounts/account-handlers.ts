@@ -3,12 +3,12 @@ import * as accounts from '../../service/accounts/accounts.ts'
 import * as captchas from '../../service/accounts/captchas.ts'
 import * as logins from '../../service/accounts/logins.ts'
 import { refuseIfClosed, signUp } from '../../service/accounts/sign-up.ts'
-import { apiUrl, clientAddress } from '../kit/caller.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
-import { guard, type Context } from '../kit/context.ts'
+import { apiUrl, clientAddress } from '../kit/caller.ts'
+import { type Context, guard } from '../kit/context.ts'
+import { TOKEN } from '../tokens/token-representation.ts'
 import { ACCOUNT, accountForms } from './account-representation.ts'
 import { CAPTCHA } from './captcha-representation.ts'
-import { TOKEN } from '../tokens/token-representation.ts'
 
 /** Requires that registration is open. */
 export const refuseClosedRegistration = guard(

@@ -1,7 +1,7 @@
 import * as yup from 'yup'
-import { CAPTCHA_KINDS, type Captcha, type CaptchaAnswer } from '../../service/accounts/captchas.ts'
+import { type Captcha, CAPTCHA_KINDS, type CaptchaAnswer } from '../../service/accounts/captchas.ts'
 import { choice, NULL, readFields, text, typeName } from '../fields/fields.ts'
-import { STRING, UUID, type Component } from '../fields/schema.ts'
+import { type Component, STRING, UUID } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
 /** A captcha to be solved (contract §11.2). */

@@ -1,6 +1,6 @@
 import * as totp from '../../service/accounts/totp.ts'
-import { apiUrl, parsedUrl } from '../kit/caller.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
+import { apiUrl, parsedUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
 import { CODE, FACTOR } from './totp-representation.ts'

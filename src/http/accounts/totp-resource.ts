@@ -1,11 +1,11 @@
 import { BODY_FORM, FACTORS_MAX } from '../../limits.ts'
+import type { Group } from '../kit/resource.ts'
 import { authenticate, authenticateIfPresented, requires, requiresIfPresented } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, pages, says, shows } from '../openapi/answers.ts'
-import { CODE, FACTOR } from './totp-representation.ts'
-import type { Group } from '../kit/resource.ts'
 import * as totp from './totp-handlers.ts'
+import { CODE, FACTOR } from './totp-representation.ts'
 
 const form = body(BODY_FORM)
 const passive = throttle('account_management_passive')

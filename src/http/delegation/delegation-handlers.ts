@@ -1,7 +1,7 @@
 import { Invalid } from '../../errors.ts'
-import { checkNow, count, lastCheck, list, STATES, type DelegationState } from '../../service/delegation/checks.ts'
+import { checkNow, count, type DelegationState, lastCheck, list, STATES } from '../../service/delegation/checks.ts'
 import { answer } from '../kit/answer.ts'
-import { parameter, type Context } from '../kit/context.ts'
+import { type Context, parameter } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
 import { DELEGATION, DOMAIN_STATE } from './delegation-representation.ts'
 

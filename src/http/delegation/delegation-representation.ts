@@ -1,4 +1,4 @@
-import { STATES, type Delegation, type DomainState } from '../../service/delegation/checks.ts'
+import { type Delegation, type DomainState, STATES } from '../../service/delegation/checks.ts'
 import { dsTtlOf } from '../../service/delegation/observation.ts'
 import { arrayOf, COUNT, nullable, oneOf, ref, STRING, TIME } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'

@@ -1,7 +1,7 @@
+import type { Resource } from '../kit/resource.ts'
 import { authenticate, authenticateForDomain, requires } from '../middleware/authenticate.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { pages, shows } from '../openapi/answers.ts'
-import type { Resource } from '../kit/resource.ts'
 import { checkDelegation, listDelegations, showDelegation } from './delegation-handlers.ts'
 import { DELEGATION, DOMAIN_STATE } from './delegation-representation.ts'
 

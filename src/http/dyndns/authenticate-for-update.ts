@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { Unauthenticated } from '../../errors.ts'
+import * as dyndns from '../../service/domains/dyndns.ts'
 import { authenticate } from '../../service/tokens/authentication.ts'
 import { authorise } from '../../service/tokens/rights.ts'
-import * as dyndns from '../../service/domains/dyndns.ts'
 import { clientAddress } from '../kit/caller.ts'
-import { parameters, withEffect, type Context } from '../kit/context.ts'
+import { type Context, parameters, withEffect } from '../kit/context.ts'
 import type { Effect } from '../kit/effect.ts'
 import { authorization, presentedSecret } from '../middleware/authenticate.ts'
 

@@ -1,7 +1,7 @@
 import * as dyndns from '../../service/domains/dyndns.ts'
-import { clientAddress } from '../kit/caller.ts'
 import { answerText } from '../kit/answer.ts'
-import { guard, parameters, type Context } from '../kit/context.ts'
+import { clientAddress } from '../kit/caller.ts'
+import { type Context, guard, parameters } from '../kit/context.ts'
 import { presentGood, readHosts, readOwnHosts, readUpdates } from './dyndns-representation.ts'
 
 /** Requires that all hosts to update are in one domain that the token may see (contract §10.3). */

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net'
 import { parseNetwork } from '../../dns/addresses.ts'
 import { Unreadable } from '../../dns/malformed.ts'
 import { Invalid } from '../../errors.ts'
-import { hostList, type AddressAction, type AddressType, type HostUpdate } from '../../service/domains/dyndns.ts'
+import { type AddressAction, type AddressType, hostList, type HostUpdate } from '../../service/domains/dyndns.ts'
 
 /** The query parameters of a dynDNS request, in their order. */
 export type Query = ReadonlyMap<string, string>

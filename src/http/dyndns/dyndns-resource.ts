@@ -1,10 +1,10 @@
-import { authenticateForUpdate } from './authenticate-for-update.ts'
-import { CHECK_IP_PATH, UPDATE_PATH } from '../middleware/request-target.ts'
-import { reportPublication } from '../middleware/report-publication.ts'
-import { throttle } from '../middleware/throttle.ts'
-import { text } from '../openapi/answers.ts'
 import type { Group, Resource } from '../kit/resource.ts'
 import { refuseDryRun } from '../kit/terms.ts'
+import { reportPublication } from '../middleware/report-publication.ts'
+import { CHECK_IP_PATH, UPDATE_PATH } from '../middleware/request-target.ts'
+import { throttle } from '../middleware/throttle.ts'
+import { text } from '../openapi/answers.ts'
+import { authenticateForUpdate } from './authenticate-for-update.ts'
 import * as dyndns from './dyndns-handlers.ts'
 
 function update(path: string, id: string): Resource {

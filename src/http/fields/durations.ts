@@ -1,6 +1,6 @@
 import * as yup from 'yup'
 import { DURATION_DAYS, DURATION_TEXT_LENGTH } from '../../limits.ts'
-import { toDuration, type Duration } from '../../time.ts'
+import { type Duration, toDuration } from '../../time.ts'
 import { type Problem } from './fields.ts'
 import { DURATION_TEXT } from './patterns.ts'
 import type { Component, JsonSchema } from './schema.ts'

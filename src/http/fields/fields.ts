@@ -3,7 +3,7 @@ import { MAX_RECORDS, MAX_RECORDS_JSON } from '../../dns/rrset.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
 import { NON_BLANK, NON_EMPTY_TEXT, TEXT } from './patterns.ts'
-import { BOOLEAN, oneOf, STRING, type Component, type JsonSchema } from './schema.ts'
+import { BOOLEAN, type Component, type JsonSchema, oneOf, STRING } from './schema.ts'
 
 /** The input fields of contract §1.4, as yup schemas. Each carries its JSON schemas. */
 

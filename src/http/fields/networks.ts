@@ -1,4 +1,4 @@
-import { inNetwork, parseIPv4, parseNetwork, printIPv4, printIPv6, type Network } from '../../dns/addresses.ts'
+import { inNetwork, type Network, parseIPv4, parseNetwork, printIPv4, printIPv6 } from '../../dns/addresses.ts'
 import { Unreadable } from '../../dns/malformed.ts'
 import { ALLOWED_SUBNETS_MAX } from '../../limits.ts'
 import { array, NULL, type Problem } from './fields.ts'

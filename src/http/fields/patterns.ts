@@ -1,5 +1,5 @@
-import { TYPES } from '../../dns/types.ts'
 import { SUBNAME_LENGTH } from '../../dns/names.ts'
+import { TYPES } from '../../dns/types.ts'
 import { DOMAIN_NAME_LENGTH, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, TOTP_DIGITS, TTL_MAX } from '../../limits.ts'
 import type { Component, JsonSchema } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type * as yup from 'yup'
-import { camelCase, readFields, readForm, type CamelCase } from './fields.ts'
-import { described, named, nullable, object, type Component, type JsonSchema } from './schema.ts'
+import { type CamelCase, camelCase, readFields, readForm } from './fields.ts'
+import { type Component, described, type JsonSchema, named, nullable, object } from './schema.ts'
 
 /**
  * A member of a representation. Its key determines who sees it:

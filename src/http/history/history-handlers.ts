@@ -1,8 +1,8 @@
 import * as history from '../../service/domains/domain-history.ts'
 import { answer, joinReaders } from '../kit/answer.ts'
-import { parameter, type Context } from '../kit/context.ts'
-import { answerChanges, terms } from '../kit/terms.ts'
+import { type Context, parameter } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
+import { answerChanges, terms } from '../kit/terms.ts'
 import { ENTRY, readWhen } from './history-representation.ts'
 
 export async function listEntries(ctx: Context): Promise<void> {

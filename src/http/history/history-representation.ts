@@ -1,12 +1,12 @@
 import { Invalid } from '../../errors.ts'
-import { ACTIONS, SOURCES, type Entry, type When } from '../../service/domains/domain-history.ts'
+import { ACTIONS, type Entry, SOURCES, type When } from '../../service/domains/domain-history.ts'
 import { PHASES } from '../../service/rollovers/rollovers.ts'
 import { readTime } from '../../time.ts'
-import { CHANGE } from '../kit/change-representation.ts'
 import { integer, ruledText } from '../fields/fields.ts'
 import { TIME_INPUT, VERSION_INPUT } from '../fields/patterns.ts'
 import {
   arrayOf,
+  type Component,
   COUNT,
   described,
   EMAIL,
@@ -18,9 +18,9 @@ import {
   TIME,
   UUID,
   VERSION,
-  type Component,
 } from '../fields/schema.ts'
 import { form, representation } from '../fields/table.ts'
+import { CHANGE } from '../kit/change-representation.ts'
 
 /** An entry of a domain's history (contract §15.5). */
 export const ENTRY = representation<Entry>()(['Entry'], {

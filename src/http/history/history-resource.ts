@@ -1,14 +1,14 @@
 import { BODY_FORM } from '../../limits.ts'
+import { CHANGES } from '../kit/change-representation.ts'
+import type { Group } from '../kit/resource.ts'
 import { authenticateForDomain } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { reportPublication } from '../middleware/report-publication.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, pages, shows } from '../openapi/answers.ts'
-import { CHANGES } from '../kit/change-representation.ts'
-import { ENTRY, OBSTRUCTED, WHEN } from './history-representation.ts'
-import type { Group } from '../kit/resource.ts'
-import * as history from './history-handlers.ts'
 import { rrsetRates, WRITING } from '../rrsets/rrset-resource.ts'
+import * as history from './history-handlers.ts'
+import { ENTRY, OBSTRUCTED, WHEN } from './history-representation.ts'
 
 const reading = [authenticateForDomain, throttle('dns_api_cheap')]
 const undoing = [authenticateForDomain, rrsetRates]

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { isIP, type Socket } from 'node:net'
-import type { Config } from '../../settings/config.ts'
 import type { Actor } from '../../service/actor.ts'
+import type { Config } from '../../settings/config.ts'
 import type { AppContext, State } from './context.ts'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6

@@ -1,6 +1,6 @@
-import type { RRsetState } from '../../service/zone/rrsets.ts'
 import type { Step } from '../../service/zone/journal.ts'
-import { arrayOf, nullable, ref, STRING, type Component, object } from '../fields/schema.ts'
+import type { RRsetState } from '../../service/zone/rrsets.ts'
+import { arrayOf, type Component, nullable, object, ref, STRING } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
 type State = Pick<RRsetState, 'ttl' | 'records'>

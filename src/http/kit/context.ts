@@ -1,5 +1,5 @@
-import type Koa from 'koa'
 import type { RouterContext } from '@koa/router'
+import type Koa from 'koa'
 import type { Access } from '../../service/actor.ts'
 import type { Effect } from './effect.ts'
 

@@ -1,11 +1,11 @@
 import { NotFound } from '../../errors.ts'
 import { PAGE_SIZE } from '../../limits.ts'
-import type { Cursor, Page } from '../../service/pagination.ts'
 import { isUuid } from '../../service/ids.ts'
+import type { Cursor, Page } from '../../service/pagination.ts'
 import { fromMicroseconds, microseconds } from '../../time.ts'
 import { answer, joinReaders } from './answer.ts'
 import { baseUrl } from './caller.ts'
-import { parameter, type Context } from './context.ts'
+import { type Context, parameter } from './context.ts'
 import { Refusal } from './refusal.ts'
 
 /** A list, and its parameters of paging (contract §4). */

@@ -1,11 +1,11 @@
 import type Router from '@koa/router'
 import compose from 'koa-compose'
+import type { JsonSchema } from '../fields/schema.ts'
 import { answerEmpty } from './answer.ts'
 import type { Middleware, State } from './context.ts'
-import { refuseDryRun, refuseTags } from './terms.ts'
-import type { JsonSchema } from '../fields/schema.ts'
 import type { Errors } from './effect.ts'
 import { Refusal } from './refusal.ts'
+import { refuseDryRun, refuseTags } from './terms.ts'
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof METHODS)[number]

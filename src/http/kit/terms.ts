@@ -3,8 +3,8 @@ import { Invalid, PreconditionFailed } from '../../errors.ts'
 import type { Change } from '../../service/zone/changes.ts'
 import type { Conditions, Terms } from '../../service/zone/conditions.ts'
 import { answerItems } from './answer.ts'
-import { guard, parameter, type Context } from './context.ts'
 import { CHANGE } from './change-representation.ts'
+import { type Context, guard, parameter } from './context.ts'
 
 /** Reads the preconditions in the headers (contract §15.1; RFC 9110 §13.1). Weak tags never match in `If-Match`. */
 export function conditions(ctx: Koa.Context): Conditions {

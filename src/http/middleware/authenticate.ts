@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { Unauthenticated } from '../../errors.ts'
-import * as domains from '../../service/domains/domains.ts'
 import type { Actor } from '../../service/actor.ts'
+import * as domains from '../../service/domains/domains.ts'
 import { authenticate as authenticateSecret } from '../../service/tokens/authentication.ts'
 import { authorise, type Use } from '../../service/tokens/rights.ts'
 import { clientAddress } from '../kit/caller.ts'
-import { guard, type Context, type Middleware } from '../kit/context.ts'
+import { type Context, guard, type Middleware } from '../kit/context.ts'
 import type { Errors } from '../kit/effect.ts'
 
 const NOT_PROVIDED = 'Authentication credentials were not provided.'

@@ -9,10 +9,10 @@ import {
   Obstructed,
   OutcomeUnknown,
   PreconditionFailed,
+  type Problems,
   Throttled,
   Unauthenticated,
   Unavailable,
-  type Problems,
 } from '../../errors.ts'
 import { answer, answerItems, answerText } from '../kit/answer.ts'
 import type { AppContext } from '../kit/context.ts'

@@ -1,7 +1,7 @@
 import type Koa from 'koa'
 import { PUBLICATION_WAIT } from '../../limits.ts'
-import { statusOf, type Patience } from '../../service/domains/serving-status.ts'
-import { withEffect, type Context } from '../kit/context.ts'
+import { type Patience, statusOf } from '../../service/domains/serving-status.ts'
+import { type Context, withEffect } from '../kit/context.ts'
 import type { Effect } from '../kit/effect.ts'
 
 const EFFECT: Effect = {

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
+import { randomUUID } from 'node:crypto'
 import { TURN_TIMEOUT } from '../../limits.ts'
 import { isLikeSecret } from '../../service/tokens/secrets.ts'
-import { METHODS } from '../kit/resource.ts'
 import { loggedAddress } from '../kit/caller.ts'
 import type { AppContext, State } from '../kit/context.ts'
+import { METHODS } from '../kit/resource.ts'
 
 /**
  * Gives the request an id and its patience, takes over the id of the trace to which it belongs, and logs one line after

@@ -1,6 +1,6 @@
 import { PAGE_SIZE } from '../../limits.ts'
+import { arrayOf, type Component, described, type JsonSchema, named, object, ref, STRING } from '../fields/schema.ts'
 import type { Answer } from '../kit/resource.ts'
-import { arrayOf, described, named, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
 
 /** Descriptions of requests and responses for the rows of the router. */
 

@@ -1,6 +1,6 @@
-import { described, object, ref, STRING, type Component, type JsonSchema } from '../fields/schema.ts'
-import { REFUSALS } from './error-answers.ts'
+import { type Component, described, type JsonSchema, object, ref, STRING } from '../fields/schema.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from './described-headers.ts'
+import { REFUSALS } from './error-answers.ts'
 import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts'
 
 /** A part of the document. */

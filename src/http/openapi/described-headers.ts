@@ -1,5 +1,5 @@
 import { PUBLICATION_WAIT } from '../../limits.ts'
-import { oneOf, type JsonSchema } from '../fields/schema.ts'
+import { type JsonSchema, oneOf } from '../fields/schema.ts'
 
 /** A header or a parameter, as the document describes it. */
 export interface Described {

@@ -1,12 +1,12 @@
 import type { Config } from '../../settings/config.ts'
+import { arrayOf, type Component, type JsonSchema, object, ref } from '../fields/schema.ts'
 import type { Middleware } from '../kit/context.ts'
-import { arrayOf, object, ref, type Component, type JsonSchema } from '../fields/schema.ts'
-import { chainOf, METHODS } from '../kit/resource.ts'
+import { type Effect, merged } from '../kit/effect.ts'
 import type { Answer, Group, Method, Operation, Resource } from '../kit/resource.ts'
+import { chainOf, METHODS } from '../kit/resource.ts'
 import { Components, ERROR, type Form, type Json } from './components.ts'
-import { merged, type Effect } from '../kit/effect.ts'
-import { INTRODUCTION, SECURITY_SCHEMES } from './introduction.ts'
 import { REFUSALS } from './error-answers.ts'
+import { INTRODUCTION, SECURITY_SCHEMES } from './introduction.ts'
 
 /** Returns the OpenAPI document of the API as these settings make it. */
 export function describeApi(groups: readonly Group[], config: Config): Json {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { described, type JsonSchema, STRING } from '../fields/schema.ts'
 import { answerEmpty, answerText } from '../kit/answer.ts'
-import { withEffect, type Middleware } from '../kit/context.ts'
+import { type Middleware, withEffect } from '../kit/context.ts'
 import type { Resource } from '../kit/resource.ts'
 import { conditions, setTag } from '../kit/terms.ts'
-import { described, STRING, type JsonSchema } from '../fields/schema.ts'
 import { showAsset, showDocs } from '../pages/docs.ts'
 
 const DOCUMENT: JsonSchema = { type: 'object', examples: [{ openapi: '3.1.1' }] }

@@ -1,6 +1,6 @@
 import type { Captcha } from '../../service/accounts/captchas.ts'
 import type { Action } from '../../service/accounts/confirmations.ts'
-import { html, SOLVER_ELEMENT, type Html } from './page.ts'
+import { type Html, html, SOLVER_ELEMENT } from './page.ts'
 
 /** The form that a confirmation link opens. */
 interface Form {

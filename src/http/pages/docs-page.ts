@@ -1,4 +1,4 @@
-import { digest, html, Html } from './page.ts'
+import { digest, Html, html } from './page.ts'
 
 const PATH = '/api/v1/docs'
 const DOCUMENT = '/api/v1/openapi.json'

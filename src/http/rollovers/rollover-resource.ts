@@ -1,12 +1,12 @@
 import { BODY_FORM } from '../../limits.ts'
+import type { Resource } from '../kit/resource.ts'
 import { authenticateForDomain, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, shows } from '../openapi/answers.ts'
-import type { Resource } from '../kit/resource.ts'
 import { WHOLE_DOMAIN } from '../transfers/transfer-resource.ts'
-import { CONFIRMATION_INPUT, ROLLOVER, ROLLOVER_INPUT } from './rollover-representation.ts'
 import { beginRollover, cancelRollover, confirmRollover, showRollover } from './rollover-handlers.ts'
+import { CONFIRMATION_INPUT, ROLLOVER, ROLLOVER_INPUT } from './rollover-representation.ts'
 
 const guards = [
   authenticateForDomain,

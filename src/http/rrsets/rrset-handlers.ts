@@ -1,11 +1,11 @@
 import * as records from '../../service/domains/record-search.ts'
 import { tagOf } from '../../service/zone/conditions.ts'
-import * as rrsets from '../../service/zone/rrsets.ts'
 import type { RRsetKey } from '../../service/zone/rrsets.ts'
+import * as rrsets from '../../service/zone/rrsets.ts'
 import { answer, answerEmpty, answerItems } from '../kit/answer.ts'
-import { guard, parameter, type Context } from '../kit/context.ts'
-import { answerChanges, setTag, terms } from '../kit/terms.ts'
+import { type Context, guard, parameter } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
+import { answerChanges, setTag, terms } from '../kit/terms.ts'
 import { readItems, readRRset, RRSET } from './rrset-representation.ts'
 
 export async function listRRsets(ctx: Context): Promise<void> {

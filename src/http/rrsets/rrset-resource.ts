@@ -1,15 +1,15 @@
 import { BODY_COLLECTION, BODY_RESOURCE, COLLECTION_ITEMS, RRSETS_MAX } from '../../limits.ts'
 import { SUBNAME_TEXT } from '../fields/patterns.ts'
-import { arrayOf, described, ref, type Component, type JsonSchema } from '../fields/schema.ts'
+import { arrayOf, type Component, described, type JsonSchema, ref } from '../fields/schema.ts'
+import { CHANGES } from '../kit/change-representation.ts'
+import type { Group } from '../kit/resource.ts'
 import { authenticate, authenticateForDomain, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { reportPublication } from '../middleware/report-publication.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, pages, shows } from '../openapi/answers.ts'
-import { CHANGES } from '../kit/change-representation.ts'
-import { RRSET } from './rrset-representation.ts'
-import type { Group } from '../kit/resource.ts'
 import * as rrsets from './rrset-handlers.ts'
+import { RRSET } from './rrset-representation.ts'
 
 /** The scopes of requests about the RRsets of a domain (contract §14). */
 export const RRSET_SCOPES = {

@@ -3,7 +3,7 @@ import { createTestAccount } from '../../service/ci/test-accounts.ts'
 import { checkHealth } from '../../service/operation/health.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
-import { guard, type Context } from '../kit/context.ts'
+import { type Context, guard } from '../kit/context.ts'
 import { Refusal } from '../kit/refusal.ts'
 import { OFFER, PATHS } from './service-representation.ts'
 

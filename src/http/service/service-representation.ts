@@ -1,16 +1,16 @@
 import type { Config } from '../../settings/config.ts'
 import {
+  arrayOf,
   BOOLEAN,
+  type Component,
   COUNT,
   described,
+  EMAIL,
+  type JsonSchema,
   object,
   oneOf,
   STRING,
   UUID,
-  EMAIL,
-  arrayOf,
-  type Component,
-  type JsonSchema,
 } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 

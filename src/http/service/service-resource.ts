@@ -1,10 +1,10 @@
 import type { Config } from '../../settings/config.ts'
+import type { Group, Resource } from '../kit/resource.ts'
 import { authenticateIfPresented } from '../middleware/authenticate.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, shows } from '../openapi/answers.ts'
-import { HEALTH, INDEX, LIVENESS, OFFER, ROOT, TEST_ACCOUNT } from './service-representation.ts'
-import type { Group, Resource } from '../kit/resource.ts'
 import * as handlers from './service-handlers.ts'
+import { HEALTH, INDEX, LIVENESS, OFFER, ROOT, TEST_ACCOUNT } from './service-representation.ts'
 
 /** Describes the resources that belong to no account. */
 export function service(config: Config, documents: Resource[]): Group {

@@ -1,7 +1,7 @@
 import * as policies from '../../service/tokens/token-policies.ts'
 import * as tokens from '../../service/tokens/tokens.ts'
-import { apiUrl } from '../kit/caller.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
+import { apiUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
 import { POLICY } from './policy-representation.ts'
 

@@ -1,16 +1,16 @@
 import { BODY_RESOURCE, POLICIES_MAX, TOKENS_MAX } from '../../limits.ts'
 import { arrayOf, ref } from '../fields/schema.ts'
+import type { Group } from '../kit/resource.ts'
 import { authenticate, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, pages, shows } from '../openapi/answers.ts'
-import { OWN_TOKEN } from './own-token-representation.ts'
-import { POLICY } from './policy-representation.ts'
 import { POLICIES_INDEX } from '../service/service-representation.ts'
-import { TOKEN } from './token-representation.ts'
-import type { Group } from '../kit/resource.ts'
+import { OWN_TOKEN } from './own-token-representation.ts'
 import * as policies from './policy-handlers.ts'
+import { POLICY } from './policy-representation.ts'
 import * as tokens from './token-handlers.ts'
+import { TOKEN } from './token-representation.ts'
 
 const resourceJson = body(BODY_RESOURCE)
 const rates = throttle('account_management_passive')

@@ -1,12 +1,12 @@
 import { BODY_FORM } from '../../limits.ts'
 import { ref } from '../fields/schema.ts'
+import type { Resource } from '../kit/resource.ts'
 import { authenticateForDomain } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, shows } from '../openapi/answers.ts'
-import { TRANSFERS } from './transfer-representation.ts'
-import type { Resource } from '../kit/resource.ts'
 import { changeTransfers, showTransfers } from './transfer-handlers.ts'
+import { TRANSFERS } from './transfer-representation.ts'
 
 /** The sentence of a description for what requires the right to write the whole domain (contract §6.5). */
 export const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of the domain.'

@@ -4,8 +4,8 @@ import { DnsClient, type Endpoint } from '../wire/client.ts'
 import type { Question, Reply } from '../wire/messages.ts'
 import { lookupNames, readDsync } from './dsync.ts'
 import { Inquiry } from './inquiry.ts'
-import { Pace, REAL_CLOCK, type Clock } from './pace.ts'
-import { isWithin, readReferral, refused, type Referral } from './referral.ts'
+import { type Clock, Pace, REAL_CLOCK } from './pace.ts'
+import { isWithin, readReferral, type Referral, refused } from './referral.ts'
 
 /** Milliseconds in which a server has to answer, and how often it is asked at most. */
 const ANSWER_TIME = 2_000

@@ -1,7 +1,7 @@
-import type { Name } from '../../dns/names.ts'
 import { Readable } from 'node:stream'
-import { Pool, type Dispatcher } from 'undici'
-import { NameserverFailure, reasonOf, Unavailable, type FailureKind } from '../../errors.ts'
+import { type Dispatcher, Pool } from 'undici'
+import type { Name } from '../../dns/names.ts'
+import { type FailureKind, NameserverFailure, reasonOf, Unavailable } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
 import type { Lease, Nameserver } from '../nameserver.ts'
 

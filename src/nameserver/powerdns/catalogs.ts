@@ -1,7 +1,7 @@
 import { absolute, withoutDot } from '../../dns/names.ts'
 import { answerTime } from '../../limits.ts'
-import { getZone, ifPresent, zonePath, type Api, type ZoneAnswer } from './api.ts'
 import type { Catalog, Catalogs, TransferKey } from '../nameserver.ts'
+import { type Api, getZone, ifPresent, type ZoneAnswer, zonePath } from './api.ts'
 import { idOf } from './transfers.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Name } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import { ifPresent, zonePath, type Api } from './api.ts'
 import type { KeyState, Lease, SigningKey } from '../nameserver.ts'
+import { type Api, ifPresent, zonePath } from './api.ts'
 
 // The keys of a zone in PowerDNS' API (powerdns.md §2.7). Its answers about a single key have the private half.
 

@@ -1,8 +1,8 @@
-import type { Name } from '../../dns/names.ts'
 import { isDeepStrictEqual } from 'node:util'
+import type { Name } from '../../dns/names.ts'
 import { answerTime } from '../../limits.ts'
-import { zonePath, type Api } from './api.ts'
 import type { Lease } from '../nameserver.ts'
+import { type Api, zonePath } from './api.ts'
 
 // The metadata of a zone: settings that PowerDNS' API does not have among the fields of a zone.
 

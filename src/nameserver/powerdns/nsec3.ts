@@ -1,6 +1,6 @@
-import type { Name } from '../../dns/names.ts'
 import { createHash } from 'node:crypto'
-import { NSEC3, type Denial } from '../nameserver.ts'
+import type { Name } from '../../dns/names.ts'
+import { type Denial, NSEC3 } from '../nameserver.ts'
 
 /** The end of a narrow denial. */
 export const NARROW = / narrow$/

@@ -1,20 +1,15 @@
-import { relative, type Name } from '../../dns/names.ts'
+import { type Name, relative } from '../../dns/names.ts'
 import { NameserverFailure, reasonOf } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import { DNS_ANSWER_TIME, clientAt } from './own-dns.ts'
 import { currentTime, type Timestamp } from '../../time.ts'
-import type { DnsClient } from '../wire/client.ts'
-import { Api, ifPresent, zonePath, type ApiOptions } from './api.ts'
-import { PowerDnsCatalogs } from './catalogs.ts'
-import { exportKeys, importKey, listKeys, setKeys, signingKeys, stateOf } from './cryptokeys.ts'
 import {
-  NSEC,
   type Denial,
   type FoundZone,
   type KeyState,
   type Lease,
   type Nameserver,
   type NewZone,
+  NSEC,
   type PreparedUpdate,
   type PublishedRRset,
   type PublishedZone,
@@ -23,15 +18,20 @@ import {
   type Transfers,
   type ZoneUpdate,
 } from '../nameserver.ts'
-import { isNsec3Label } from './nsec3.ts'
-import { readSerial, readServedSoa, readZone } from './published-zone.ts'
+import type { DnsClient } from '../wire/client.ts'
+import { Api, type ApiOptions, ifPresent, zonePath } from './api.ts'
+import { PowerDnsCatalogs } from './catalogs.ts'
+import { exportKeys, importKey, listKeys, setKeys, signingKeys, stateOf } from './cryptokeys.ts'
 import { setOwnCds } from './metadata.ts'
+import { isNsec3Label } from './nsec3.ts'
+import { clientAt, DNS_ANSWER_TIME } from './own-dns.ts'
+import { readSerial, readServedSoa, readZone } from './published-zone.ts'
 import type { Spelling } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
 import { allow, ensureKey, removeKey } from './transfers.ts'
 import { batchesOf, changesOf, deleteZone, isLong, orHalfDone, replacements } from './zone-changes.ts'
-import { servedSerial, ZoneSettings, type ZoneOptions } from './zone-settings.ts'
+import { servedSerial, type ZoneOptions, ZoneSettings } from './zone-settings.ts'
 
 export type PowerDnsOptions = ApiOptions & ZoneOptions
 

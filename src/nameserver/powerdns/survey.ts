@@ -1,6 +1,6 @@
 import type { Name } from '../../dns/names.ts'
-import { getZone, type Api, type ZoneAnswer } from './api.ts'
 import type { FoundRRset, FoundZone } from '../nameserver.ts'
+import { type Api, getZone, type ZoneAnswer } from './api.ts'
 import { readMetadata } from './metadata.ts'
 import { denialOf } from './nsec3.ts'
 import { standard } from './spelling.ts'

@@ -2,7 +2,7 @@ import { answerTime } from '../../limits.ts'
 import type { Endpoint } from '../wire/client.ts'
 import type { Api } from './api.ts'
 import { endpointsOf } from './own-dns.ts'
-import { NEWEST_SPELLING, NEWEST_VERSION, spellingOf, type Spelling } from './spelling.ts'
+import { NEWEST_SPELLING, NEWEST_VERSION, type Spelling, spellingOf } from './spelling.ts'
 
 /** The meaning of the version and the settings of a PowerDNS for us. */
 export interface Traits {

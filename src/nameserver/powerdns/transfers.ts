@@ -1,10 +1,10 @@
-import { absolute, type Name } from '../../dns/names.ts'
 import { isDeepStrictEqual } from 'node:util'
+import { absolute, type Name } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import { ifPresent, type Api } from './api.ts'
-import { setMetadata, type Metadata } from './metadata.ts'
 import type { Lease, TransferKey, Transfers } from '../nameserver.ts'
+import { type Api, ifPresent } from './api.ts'
+import { type Metadata, setMetadata } from './metadata.ts'
 
 // The permissions to transfer a zone. PowerDNS remembers them for a minute (`domain-metadata-cache-ttl`).
 

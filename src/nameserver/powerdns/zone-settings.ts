@@ -1,5 +1,5 @@
 import type { Name } from '../../dns/names.ts'
-import { DAY, unixTime, type Timestamp } from '../../time.ts'
+import { DAY, type Timestamp, unixTime } from '../../time.ts'
 import type { Denial, PublishedRRset, TransferKey, Transfers } from '../nameserver.ts'
 import { NARROW } from './nsec3.ts'
 import { idOf } from './transfers.ts'

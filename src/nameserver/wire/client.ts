@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
-import { idOf, questionMessage, readReply, UDP_PAYLOAD, type Question, type Reply } from './messages.ts'
+import { idOf, type Question, questionMessage, readReply, type Reply, UDP_PAYLOAD } from './messages.ts'
 import { exchangeOverTcp } from './tcp.ts'
 
 /** The messages with the id of a question, but not its answer, after which it is given up. */

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { readSection, TYPES, type ReplyRecord } from './records.ts'
+import { readSection, type ReplyRecord, TYPES } from './records.ts'
 
 export type { ReplyRecord } from './records.ts'
 

@@ -1,12 +1,12 @@
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
-import * as store from '../../store/accounts/accounts.ts'
 import type { Account, AccountState } from '../../store/accounts/accounts.ts'
-import { transaction, type Db } from '../../store/database.ts'
+import * as store from '../../store/accounts/accounts.ts'
+import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { operatorFor, type Visit } from '../actor.ts'
-import { reserve, withRights } from '../tokens/rights.ts'
-import { record } from '../events.ts'
 import * as domains from '../domains/domains.ts'
+import { record } from '../events.ts'
+import { reserve, withRights } from '../tokens/rights.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 
 export type { Account }

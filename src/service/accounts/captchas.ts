@@ -1,4 +1,4 @@
-import { createChallenge, randomInt, verifySolution, type Challenge, type Solution } from 'altcha-lib'
+import { type Challenge, createChallenge, randomInt, type Solution, verifySolution } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import { randomBytes } from 'node:crypto'
 import { Invalid } from '../../errors.ts'

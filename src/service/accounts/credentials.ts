@@ -1,13 +1,13 @@
 import { Denied } from '../../errors.ts'
-import * as accounts from '../../store/accounts/accounts.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
-import { transaction, type Db } from '../../store/database.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { record } from '../events.ts'
-import { checkCaptcha, type CaptchaAnswer } from './captchas.ts'
-import { hashPassword, isOutdated, verifyPassword, type Client } from './passwords.ts'
 import { networkOf } from '../throttling/callers.ts'
 import { comparePassword } from '../throttling/guessing.ts'
+import { type CaptchaAnswer, checkCaptcha } from './captchas.ts'
+import { type Client, hashPassword, isOutdated, verifyPassword } from './passwords.ts'
 
 export interface Credentials {
   email: string

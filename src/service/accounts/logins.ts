@@ -1,11 +1,11 @@
 import { LOGIN_AGE, LOGIN_UNUSED_PERIOD } from '../../limits.ts'
 import * as store from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import { record } from '../events.ts'
 import type { Visit } from '../actor.ts'
+import { record } from '../events.ts'
 import { withRights } from '../tokens/rights.ts'
-import { withPassword, type Credentials } from './credentials.ts'
 import { add, type NewToken } from '../tokens/tokens.ts'
+import { type Credentials, withPassword } from './credentials.ts'
 
 /** The settings of login tokens (contract §11.2). */
 const SETTINGS = {

@@ -1,4 +1,4 @@
-import { hash, parseOptions, verify, type Options } from '@node-rs/argon2'
+import { hash, type Options, parseOptions, verify } from '@node-rs/argon2'
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'

@@ -1,10 +1,10 @@
 import { Invalid } from '../../errors.ts'
-import type { Db } from '../../store/database.ts'
-import * as factors from '../../store/accounts/totp-factors.ts'
 import type { Verifiable } from '../../store/accounts/totp-factors.ts'
+import * as factors from '../../store/accounts/totp-factors.ts'
+import type { Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
-import { decrypt } from '../secrets/encryption.ts'
 import { record } from '../events.ts'
+import { decrypt } from '../secrets/encryption.ts'
 import { limitFailures } from '../throttling/guessing.ts'
 import { matchingStep } from './totp-codes.ts'
 

@@ -1,7 +1,7 @@
-import { HOTP, Secret } from 'otpauth'
 import { timingSafeEqual } from 'node:crypto'
+import { HOTP, Secret } from 'otpauth'
 import { TOTP_DIGITS } from '../../limits.ts'
-import { unixTime, type Timestamp } from '../../time.ts'
+import { type Timestamp, unixTime } from '../../time.ts'
 
 /** The time step of TOTP in seconds (RFC 6238 §5.2), and the steps that a clock may be off (contract §12). */
 const TOTP_STEP = 30

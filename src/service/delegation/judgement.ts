@@ -1,9 +1,9 @@
-import type { ParentAnswer } from '../../nameserver/parents/parents.ts'
 import { absolute, lowerCase, parseName } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
+import type { ParentAnswer } from '../../nameserver/parents/parents.ts'
 import type { Key } from '../domains/keys.ts'
-import { algorithmOf } from '../secrets/signing-keys.ts'
 import { isDigestOf } from '../secrets/delegation-digests.ts'
+import { algorithmOf } from '../secrets/signing-keys.ts'
 import { agreed, type DelegatedServer, type Observation } from './observation.ts'
 
 /** The states of a delegation, and their meanings (contract §15.9). */

@@ -1,5 +1,5 @@
-import { DAY, HOUR, MINUTE, later, secondsBetween, type Timestamp } from '../../time.ts'
 import type { StoredCheck } from '../../store/domains/delegations.ts'
+import { DAY, HOUR, later, MINUTE, secondsBetween, type Timestamp } from '../../time.ts'
 import type { DelegationState } from './judgement.ts'
 
 /** Seconds until the next checks of a domain that waits for its delegation: the last one again and again. */

@@ -1,9 +1,9 @@
 import { parentAmong } from '../../dns/names.ts'
 import { parseRdata } from '../../dns/rdata.ts'
 import { APEX_NS_TTL, DELEGATION_DS_TTL } from '../../limits.ts'
-import { changeOf, desired, type Change } from '../zone/changes.ts'
-import type { Publication } from '../zone/publication.ts'
+import { type Change, changeOf, desired } from '../zone/changes.ts'
 import { lockZone } from '../zone/opening.ts'
+import type { Publication } from '../zone/publication.ts'
 import type { Key } from './keys.ts'
 
 /** The RRsets of a delegation; those without records are deleted. */

@@ -1,10 +1,10 @@
-import { DAY, fromMicroseconds, microseconds, type Timestamp } from '../../time.ts'
 import { isConfined } from '../../store/domains/domains.ts'
-import * as store from '../../store/zone/deleted-domains.ts'
 import type { ListedDeletion } from '../../store/zone/deleted-domains.ts'
+import * as store from '../../store/zone/deleted-domains.ts'
+import { DAY, fromMicroseconds, microseconds, type Timestamp } from '../../time.ts'
 import type { Visit } from '../actor.ts'
 import { searchedText } from '../names/search.ts'
-import { EMPTY, type Cursor, type Page } from '../pagination.ts'
+import { type Cursor, EMPTY, type Page } from '../pagination.ts'
 
 /** A deleted domain that its account can restore (contract §15.5). */
 export interface RestorableDomain {

@@ -6,9 +6,9 @@ import { DYNDNS_TTL } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { Access, Visit } from '../actor.ts'
-import { enclosing, list } from './domains.ts'
-import { writeAddresses } from '../zone/rrsets.ts'
 import type { Written } from '../zone/changes.ts'
+import { writeAddresses } from '../zone/rrsets.ts'
+import { enclosing, list } from './domains.ts'
 
 export type AddressType = 'A' | 'AAAA'
 

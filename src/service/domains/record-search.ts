@@ -5,11 +5,11 @@ import { Malformed, parseRdata } from '../../dns/rdata.ts'
 import { typeProblems } from '../../dns/types.ts'
 import { Invalid } from '../../errors.ts'
 import { SEARCHES } from '../../limits.ts'
-import * as store from '../../store/zone/record-search.ts'
 import type { Criteria, FoundRRset } from '../../store/zone/record-search.ts'
+import * as store from '../../store/zone/record-search.ts'
 import type { Visit } from '../actor.ts'
 import { searchedText } from '../names/search.ts'
-import { EMPTY, type Cursor, type Page } from '../pagination.ts'
+import { type Cursor, EMPTY, type Page } from '../pagination.ts'
 
 export type { FoundRRset }
 

@@ -1,11 +1,11 @@
+import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import { CLOCK_SKEW } from '../../limits.ts'
-import { DAY, later, type Timestamp } from '../../time.ts'
 import { eraseRetired } from '../../store/domains/keys.ts'
 import * as windows from '../../store/windows.ts'
 import { forget } from '../../store/zone/deleted-domains.ts'
 import { removeBefore } from '../../store/zone/history.ts'
 import type { System } from '../../system.ts'
-import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
+import { DAY, later, type Timestamp } from '../../time.ts'
 import { removeGivenUp } from '../mails/mail-queue.ts'
 
 /** Entries of the history that are deleted at once when they are too old, and milliseconds between two searches. */

@@ -1,9 +1,9 @@
-import { absolute } from '../../dns/names.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { absolute } from '../../dns/names.ts'
 import { Invalid, NameserverFailure } from '../../errors.ts'
 import { SECONDARY_ANSWER_TIME } from '../../nameserver/secondaries/secondary.ts'
-import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
+import * as domains from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
 

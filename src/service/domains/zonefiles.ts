@@ -2,27 +2,27 @@ import { absolute, nameOf, relative, SUBNAME_LENGTH, withoutDot } from '../../dn
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
 import { Invalid, Occluded, orNotFound, refusalOf } from '../../errors.ts'
-import type { Domain } from '../../store/domains/domains.ts'
-import * as store from '../../store/zone/rrsets.ts'
-import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
-import {
-  changeOf,
-  rrsetKey,
-  permitted,
-  type Change,
-  type Outcome,
-  type ZoneState,
-  type Written,
-} from '../zone/changes.ts'
-import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
-import { occlusions, type Occlusion } from '../zone/occlusion.ts'
-import { openZone } from '../zone/opening.ts'
-import { clamped } from '../zone/rrset-input.ts'
+import type { Domain } from '../../store/domains/domains.ts'
+import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
+import * as store from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import type { Access } from '../actor.ts'
 import { suspension } from '../names/suspended.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
+import {
+  type Change,
+  changeOf,
+  type Outcome,
+  permitted,
+  rrsetKey,
+  type Written,
+  type ZoneState,
+} from '../zone/changes.ts'
+import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
+import { type Occlusion, occlusions } from '../zone/occlusion.ts'
+import { openZone } from '../zone/opening.ts'
+import { clamped } from '../zone/rrset-input.ts'
 
 /** Octets of an export that are sent at once. */
 const EXPORT_PIECE = 64 * 1024

@@ -1,10 +1,10 @@
 import { MailFailure } from '../../errors.ts'
+import { type BackgroundTask, runPeriodically } from '../../flow/background.ts'
 import { STOP_TIME } from '../../limits.ts'
-import { transaction, type Db } from '../../store/database.ts'
-import * as mails from '../../store/accounts/mails.ts'
 import type { QueuedMail } from '../../store/accounts/mails.ts'
+import * as mails from '../../store/accounts/mails.ts'
+import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
-import { runPeriodically, type BackgroundTask } from '../../flow/background.ts'
 
 /** Mails that are sent in parallel, and milliseconds between two searches for retries and other processes' mails. */
 const MAIL_SENDERS = 2

@@ -1,6 +1,6 @@
-import { onceCommitted, type Db } from '../../store/database.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import * as store from '../../store/accounts/mails.ts'
+import { type Db, onceCommitted } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { isWithinRates } from '../throttling/rates.ts'
 

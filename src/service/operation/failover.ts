@@ -1,6 +1,6 @@
+import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import { currentIncarnation, type Incarnation } from '../../store/incarnations.ts'
 import type { System } from '../../system.ts'
-import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
 import { keepStrangers } from '../adoption/adoption.ts'
 import { audit, named } from '../repair/audit.ts'
 

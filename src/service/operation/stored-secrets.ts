@@ -1,7 +1,7 @@
 import { StartError, Unavailable } from '../../errors.ts'
 import { transaction } from '../../store/database.ts'
-import * as store from '../../store/encrypted.ts'
 import type { PlacedSecret, SecretTable, StoredSecret } from '../../store/encrypted.ts'
+import * as store from '../../store/encrypted.ts'
 import type { System } from '../../system.ts'
 import { decrypt, encrypt } from '../secrets/encryption.ts'
 

@@ -1,16 +1,16 @@
 import { absolute } from '../../dns/names.ts'
 import { transaction } from '../../store/database.ts'
-import * as domains from '../../store/domains/domains.ts'
 import type { Domain } from '../../store/domains/domains.ts'
+import * as domains from '../../store/domains/domains.ts'
 import { keysOf } from '../../store/domains/keys.ts'
 import * as marks from '../../store/zone/marks.ts'
 import { list } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
-import { contentsOf } from '../zone/cds.ts'
-import { differences } from '../zone/differences.ts'
 import { areSame } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
+import { contentsOf } from '../zone/cds.ts'
+import { differences } from '../zone/differences.ts'
 
 // An audit compares zones with the database, and marks those that differ (architecture.md).
 

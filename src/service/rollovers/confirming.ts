@@ -1,7 +1,7 @@
 import { Conflict, orNotFound } from '../../errors.ts'
 import type { Domain } from '../../store/domains/domains.ts'
-import * as store from '../../store/domains/rollovers.ts'
 import type { Rollover } from '../../store/domains/rollovers.ts'
+import * as store from '../../store/domains/rollovers.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Access, Writer } from '../actor.ts'
 import { checkAnew, type Delegation } from '../delegation/checks.ts'

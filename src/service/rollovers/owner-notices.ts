@@ -1,10 +1,10 @@
-import { transaction, type Db } from '../../store/database.ts'
-import * as store from '../../store/domains/rollover-notices.ts'
+import { type Db, transaction } from '../../store/database.ts'
 import type { Event, Notice } from '../../store/domains/rollover-notices.ts'
+import * as store from '../../store/domains/rollover-notices.ts'
 import type { RolloverAction } from '../../store/zone/history.ts'
 import type { System } from '../../system.ts'
 import { later } from '../../time.ts'
-import { compose, sendToAccount, type MailText } from '../mails/mails.ts'
+import { compose, type MailText, sendToAccount } from '../mails/mails.ts'
 
 // Owners are told what happens to their keys, and who does it. Beyond the rates of mails, notices wait, and then come in
 // one mail: whoever causes many of them hides none.

@@ -1,10 +1,10 @@
-import { DAY, HOUR, secondsBetween } from '../../time.ts'
 import { transaction } from '../../store/database.ts'
 import type { Domain } from '../../store/domains/domains.ts'
-import * as store from '../../store/domains/rollovers.ts'
 import type { Rollover } from '../../store/domains/rollovers.ts'
+import * as store from '../../store/domains/rollovers.ts'
 import type { System } from '../../system.ts'
-import { compose, sendToAccount, type MailText } from '../mails/mails.ts'
+import { DAY, HOUR, secondsBetween } from '../../time.ts'
+import { compose, type MailText, sendToAccount } from '../mails/mails.ts'
 import { shown } from './rollovers.ts'
 
 /** Seconds after which a parent that acts on CDS has the new DS, and between two mails. */

@@ -1,16 +1,16 @@
-import { absolute } from '../../dns/names.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { absolute } from '../../dns/names.ts'
 import { Busy, Conflict, orNotFound } from '../../errors.ts'
+import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import { QUEUE_TIMEOUT } from '../../limits.ts'
 import { begin, type Db } from '../../store/database.ts'
-import * as store from '../../store/domains/catalogs.ts'
 import type { Member } from '../../store/domains/catalogs.ts'
+import * as store from '../../store/domains/catalogs.ts'
 import { past, spend } from '../../store/domains/domains.ts'
 import { takeTurn } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
-import { keepRunning, type BackgroundTask } from '../../flow/background.ts'
-import { nextVersion } from '../zone/publication.ts'
 import { AUDIT_PAUSE } from '../repair/audit.ts'
+import { nextVersion } from '../zone/publication.ts'
 
 /** The members that the catalog zone can lose at once: this number, or this share of them if that is more. */
 const CATALOG_LOSS = 10

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { HOUR, later } from '../../time.ts'
+import { type BackgroundTask, keepRunning, RECOVERY_PAUSE } from '../../flow/background.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
-import { keepRunning, RECOVERY_PAUSE, type BackgroundTask } from '../../flow/background.ts'
+import { HOUR, later } from '../../time.ts'
 
 /** Milliseconds in which the sweep asks all secondaries about one zone: in an hour, about 36,000 zones. */
 const SWEEP_PAUSE = 100

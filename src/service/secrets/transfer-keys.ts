@@ -1,8 +1,8 @@
 import type { TransferKey, Transfers } from '../../nameserver/nameserver.ts'
 import type { Db } from '../../store/database.ts'
 import type { Domain } from '../../store/domains/domains.ts'
-import * as store from '../../store/domains/transfers.ts'
 import type { StoredTransfers } from '../../store/domains/transfers.ts'
+import * as store from '../../store/domains/transfers.ts'
 import type { System } from '../../system.ts'
 import { decrypt } from './encryption.ts'
 

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { hasToken, type Actor, type Writer } from '../actor.ts'
+import { type Actor, hasToken, type Writer } from '../actor.ts'
 
 /** Whom a request counts for (contract §14). */
 export interface Parties {

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
-import type { Config } from '../../settings/config.ts'
 import { reasonOf } from '../../errors.ts'
 import { LASTING_WINDOW, type Scope } from '../../limits.ts'
 import type { Log } from '../../log.ts'
-import * as store from '../../store/windows.ts'
+import type { Config } from '../../settings/config.ts'
 import type { Count, Window } from '../../store/windows.ts'
+import * as store from '../../store/windows.ts'
 
 /** Windows of each kind that a process keeps in memory, for all callers together: some 0.5 kB each. */
 export const WINDOWS_MAX = 100_000

@@ -1,6 +1,6 @@
 import type { Rate, Scope } from '../../limits.ts'
 import type { System } from '../../system.ts'
-import { isFull, type Counted, type Window } from './counters.ts'
+import { type Counted, isFull, type Window } from './counters.ts'
 
 /** Returns the windows of a scope for a key. @param rates instead of the configured ones */
 export function windowsFor(

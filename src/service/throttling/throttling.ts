@@ -1,10 +1,10 @@
-import { LASTING_WINDOW, SHARED_RATES, type Rate, type Scope } from '../../limits.ts'
-import { DAY } from '../../time.ts'
+import { LASTING_WINDOW, type Rate, type Scope, SHARED_RATES } from '../../limits.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { System } from '../../system.ts'
+import { DAY } from '../../time.ts'
 import type { Actor } from '../actor.ts'
 import { partiesOf } from './callers.ts'
-import { isFull, type Counted, type Window } from './counters.ts'
+import { type Counted, isFull, type Window } from './counters.ts'
 import { multiplied, secondsLeft, waitingTime, windowsFor } from './rates.ts'
 
 /** The decision about a request. */

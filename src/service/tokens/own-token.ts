@@ -1,8 +1,8 @@
 import { Unauthenticated } from '../../errors.ts'
-import * as policies from '../../store/tokens/policies.ts'
 import type { StoredPolicy } from '../../store/tokens/policies.ts'
-import * as tokens from '../../store/tokens/tokens.ts'
+import * as policies from '../../store/tokens/policies.ts'
 import type { Token } from '../../store/tokens/tokens.ts'
+import * as tokens from '../../store/tokens/tokens.ts'
 import type { Visit } from '../actor.ts'
 
 /** A presented token, and what explains its rights (contract §5.8). */

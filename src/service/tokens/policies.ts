@@ -1,8 +1,8 @@
 import { Denied } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/tokens/policies.ts'
-import type { RRsetKey } from '../../store/zone/rrsets.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
+import type { RRsetKey } from '../../store/zone/rrsets.ts'
 import type { Actor } from '../actor.ts'
 
 /**

@@ -1,11 +1,11 @@
 import { Denied, Unauthenticated } from '../../errors.ts'
-import { transaction, type Db } from '../../store/database.ts'
-import * as rights from '../../store/tokens/rights.ts'
+import { type Db, transaction } from '../../store/database.ts'
 import type { Holder } from '../../store/tokens/rights.ts'
+import * as rights from '../../store/tokens/rights.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
+import { type Actor, hasToken, type Visit, type Writer } from '../actor.ts'
 import { groupOf } from '../throttling/callers.ts'
-import { hasToken, type Actor, type Visit, type Writer } from '../actor.ts'
 import { actorOf } from './authentication.ts'
 
 export type { Holder }

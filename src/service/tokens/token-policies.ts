@@ -1,6 +1,6 @@
-import { typeSyntaxProblems } from '../../dns/types.ts'
-import { Invalid, limitExceeded, orNotFound, unlessNotFound, type Problems } from '../../errors.ts'
 import { isDomainName, subnameProblems } from '../../dns/names.ts'
+import { typeSyntaxProblems } from '../../dns/types.ts'
+import { Invalid, limitExceeded, orNotFound, type Problems, unlessNotFound } from '../../errors.ts'
 import { POLICIES_MAX } from '../../limits.ts'
 import { confirmPrimary, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'

@@ -1,10 +1,10 @@
-import { Invalid, type NameserverFailure, type Occluded, type Problems } from '../../errors.ts'
 import { nameOf } from '../../dns/names.ts'
 import type { Neighbour } from '../../dns/node.ts'
+import { Invalid, type NameserverFailure, type Occluded, type Problems } from '../../errors.ts'
 import type { Work } from '../../flow/slices.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
-import { rrsetKey, planItem, type Change, type Outcome, type ZoneState } from './changes.ts'
+import { type Change, type Outcome, planItem, rrsetKey, type ZoneState } from './changes.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 
 /** Duplicates that an item's error names: with more, the response would grow with the square of the items. */

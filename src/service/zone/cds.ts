@@ -1,4 +1,4 @@
-import { WAITS, type KeyState, type PublishedRRset } from '../../nameserver/nameserver.ts'
+import { type KeyState, type PublishedRRset, WAITS } from '../../nameserver/nameserver.ts'
 import type { RRsetKey } from '../../store/zone/rrsets.ts'
 import { delegationsOf, isSecureEntryPoint } from '../secrets/signing-keys.ts'
 import type { Change } from './changes.ts'

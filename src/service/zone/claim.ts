@@ -1,10 +1,10 @@
-import { absolute } from '../../dns/names.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS } from '../../limits.ts'
+import { absolute } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
+import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS } from '../../limits.ts'
 import type { Lease } from '../../nameserver/nameserver.ts'
-import * as marks from '../../store/zone/marks.ts'
 import type { Mark, Push } from '../../store/zone/marks.ts'
+import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 
 /** Returns the milliseconds after which PowerDNS, once it answers again, no longer applies an unanswered request. */

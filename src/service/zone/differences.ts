@@ -1,6 +1,6 @@
 import { Malformed, parseRdata } from '../../dns/rdata.ts'
-import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
+import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import type { Step } from './journal.ts'
 
 /** An RRset that differs: as it is served, and as it should be; undefined: not at all. */

@@ -1,7 +1,7 @@
 import { nameOf, withAncestors } from '../../dns/names.ts'
 import type { Work } from '../../flow/slices.ts'
 import type { RRsetKey } from '../../store/zone/rrsets.ts'
-import { rrsetKey, type Change } from './changes.ts'
+import { type Change, rrsetKey } from './changes.ts'
 
 /** An RRset that a write creates although it would be occluded, or occlude another (contract §8.10). */
 export interface Occlusion extends RRsetKey {

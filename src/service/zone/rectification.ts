@@ -2,9 +2,9 @@ import { withAncestors } from '../../dns/names.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import { NSEC } from '../../nameserver/nameserver.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
-import * as rrsets from '../../store/zone/rrsets.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
-import { growthOf, type Change } from './changes.ts'
+import * as rrsets from '../../store/zone/rrsets.ts'
+import { type Change, growthOf } from './changes.ts'
 import type { Publication } from './publication.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
 
 /** The number of networks that the service remembers as a user's (contract §14). */
 const KNOWN_NETWORKS = 10

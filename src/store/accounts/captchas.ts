@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
 
 /** A stored challenge, with the key that signed it. */
 export interface StoredChallenge {

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, query, type Db } from '../database.ts'
+import { type Db, maybeOne, query } from '../database.ts'
 
 /** The actions that links in mails confirm (contract §11.3). */
 export const ACTIONS = ['activate-account', 'change-email', 'reset-password', 'delete-account', 'create-totp'] as const

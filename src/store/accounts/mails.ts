@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
 
 /** A mail in the queue. */
 export interface QueuedMail {

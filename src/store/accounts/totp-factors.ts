@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import type { Timestamp } from '../../time.ts'
 import { violationError } from '../connections/constraints.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
-import { pageOf, type Cursor, type Page } from '../pagination.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
+import { type Cursor, type Page, pageOf } from '../pagination.ts'
 
 /** A TOTP factor of an account. */
 export interface Factor {

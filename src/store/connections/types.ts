@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { toDuration, type Duration, type Timestamp } from '../../time.ts'
+import { type Duration, type Timestamp, toDuration } from '../../time.ts'
 
 /** The OID of the type text[]. */
 const TEXT_ARRAY = 1009

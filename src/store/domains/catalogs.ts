@@ -1,4 +1,4 @@
-import { one, query, type Db } from '../database.ts'
+import { type Db, one, query } from '../database.ts'
 
 /** A member of the catalog zone. */
 export interface Member {

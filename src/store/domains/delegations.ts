@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
-import { pageOf, type Cursor, type Page } from '../pagination.ts'
-import { visibleTo, type Viewer } from './visibility.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
+import { type Cursor, type Page, pageOf } from '../pagination.ts'
+import { type Viewer, visibleTo } from './visibility.ts'
 
 /** The last check of a domain at its parent zone. */
 export interface StoredCheck {

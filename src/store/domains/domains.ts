@@ -1,11 +1,11 @@
+import type { Pool } from 'pg'
 import { SERIAL_MAX } from '../../limits.ts'
 import { DAY, type Timestamp } from '../../time.ts'
-import type { Pool } from 'pg'
+import { type Db, maybeOne, one, query } from '../database.ts'
 import { lostSerialSql } from '../incarnations.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
-import { pageOf, type Cursor, type Page } from '../pagination.ts'
+import { type Cursor, type Page, pageOf } from '../pagination.ts'
 import { isBelow } from './relatives.ts'
-import { visibleTo, type Viewer } from './visibility.ts'
+import { type Viewer, visibleTo } from './visibility.ts'
 
 /**
  * Seconds for which the last serial of a deleted zone is remembered: longer than a secondary serves a zone without

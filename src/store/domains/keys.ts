@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { query, type Db } from '../database.ts'
+import { type Db, query } from '../database.ts'
 
 /** A key that signs a zone. */
 export interface StoredKey {

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { query, type Db } from '../database.ts'
+import { type Db, query } from '../database.ts'
 
 /** A domain whose parent is to be told that its CDS have changed. */
 export interface Notification {

@@ -1,4 +1,4 @@
-import { one, query, type Db } from '../database.ts'
+import { type Db, one, query } from '../database.ts'
 
 // The domains above and below a name.
 

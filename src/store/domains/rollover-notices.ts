@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { query, type Db } from '../database.ts'
+import { type Db, query } from '../database.ts'
 
 /** What the owner of a domain is told of a rollover; `end`: the former keys are gone. */
 export type Event = 'begin' | 'return' | 'force' | 'cancel' | 'end'

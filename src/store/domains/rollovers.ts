@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, query, type Db } from '../database.ts'
+import { type Db, maybeOne, query } from '../database.ts'
 
 export type Phase = 'queued' | 'sign' | 'publish' | 'await-ds' | 'await-ds-ttl' | 'unpublish'
 

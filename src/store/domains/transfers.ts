@@ -1,4 +1,4 @@
-import { maybeOne, one, query, type Db } from '../database.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
 
 /** The permissions to transfer a zone besides the operator's, as its account has set them. */
 export interface StoredTransfers {

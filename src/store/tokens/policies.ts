@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { one, query, type Db } from '../database.ts'
+import { type Db, one, query } from '../database.ts'
 import type { Policy } from './tokens.ts'
 
 /** A stored policy. */

@@ -1,5 +1,5 @@
 import { QUEUE_TIMEOUT, WITHDRAWAL_TIMEOUT } from '../../limits.ts'
-import { query, sendAlong, type Db } from '../database.ts'
+import { type Db, query, sendAlong } from '../database.ts'
 
 /** The holder of rights: a token with its own, or an account with those that all its tokens have through it. */
 export type Holder = `token ${string}` | `account ${string}`

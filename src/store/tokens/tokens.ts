@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Duration, Timestamp } from '../../time.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
-import { pageOf, type Cursor, type Page } from '../pagination.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
+import { type Cursor, type Page, pageOf } from '../pagination.ts'
 
 /** A policy of a token; null matches everything (contract §6). */
 export interface Policy {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { RESTORABLE_OCTETS } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
-import { pageOf, type Cursor, type Page } from '../pagination.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
+import { type Cursor, type Page, pageOf } from '../pagination.ts'
 import { idAt, type Occasion } from './history.ts'
 
 /** A deleted domain. */

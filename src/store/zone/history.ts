@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { stringify } from '../../flow/slices.ts'
 import { microseconds, type Timestamp } from '../../time.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
 import type { Phase } from '../domains/rollovers.ts'
-import { pageOf, type Cursor, type Page } from '../pagination.ts'
+import { type Cursor, type Page, pageOf } from '../pagination.ts'
 import type { Filter, RRsetKey, RRsetState } from './rrsets.ts'
 
 /** The origins of a change (contract §15.5). */

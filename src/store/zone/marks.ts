@@ -1,8 +1,8 @@
 import { Unavailable } from '../../errors.ts'
 import { CLAIM_LIFETIME } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
 import { DOUBTFUL_UNTIL } from '../incarnations.ts'
-import { maybeOne, one, query, type Db } from '../database.ts'
 
 /** The content of a request under a mark. */
 export interface Push {

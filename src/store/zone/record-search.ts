@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
-import { one, query, type Db } from '../database.ts'
-import { visibleTo, type Viewer } from '../domains/visibility.ts'
-import { pageOf, type Cursor, type Page } from '../pagination.ts'
-import { OCTETS, COLUMNS, type RRset } from './rrsets.ts'
+import { type Db, one, query } from '../database.ts'
+import { type Viewer, visibleTo } from '../domains/visibility.ts'
+import { type Cursor, type Page, pageOf } from '../pagination.ts'
+import { COLUMNS, OCTETS, type RRset } from './rrsets.ts'
 
 /** An RRset and the name of its domain. */
 export interface FoundRRset extends RRset {

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg'
-import { COLLECTION_ITEMS } from '../../limits.ts'
 import { stringify } from '../../flow/slices.ts'
+import { COLLECTION_ITEMS } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
-import { begin, one, query, type Db } from '../database.ts'
-import { pageOf, type Cursor, type Page } from '../pagination.ts'
+import { begin, type Db, one, query } from '../database.ts'
+import { type Cursor, type Page, pageOf } from '../pagination.ts'
 
 /** RRsets of a zone file that are read at once from the database: each may have some 64,000 octets. */
 const PORTION = 100

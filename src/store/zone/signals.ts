@@ -1,4 +1,4 @@
-import { query, type Db } from '../database.ts'
+import { type Db, query } from '../database.ts'
 import type { StoredKey } from '../domains/keys.ts'
 import type { RRsetState } from './rrsets.ts'
 

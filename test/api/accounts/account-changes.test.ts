@@ -1,12 +1,12 @@
 import { query } from '../../../src/store/database.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer } from '../../support/clients/client.ts'
-import { useService, withService } from '../../support/harness.ts'
 import { allLettersTo, letterTo } from '../../support/clients/mails.ts'
 import * as people from '../../support/clients/people.ts'
 import { canLogIn, freshEmail, PASSWORD, person, said } from '../../support/clients/people.ts'
-import { test } from '../../support/serial.ts'
 import { addToken } from '../../support/clients/tokens.ts'
+import { useService, withService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §11: change of the e-mail address, password reset, deletion.
 

@@ -1,8 +1,8 @@
-import type { Answer } from '../../support/clients/client.ts'
 import { freshName } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
+import type { Answer } from '../../support/clients/client.ts'
 import * as people from '../../support/clients/people.ts'
 import { freshEmail, PASSWORD, person } from '../../support/clients/people.ts'
+import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §3.1: no answer reveals whether an account exists. (bench/accounts.ts checks its timing.)

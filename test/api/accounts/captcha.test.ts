@@ -1,8 +1,8 @@
-import test from 'ava'
 import type { Challenge } from 'altcha-lib'
+import test from 'ava'
 import { Invalid } from '../../../src/errors.ts'
 import { checkCaptcha } from '../../../src/service/accounts/captchas.ts'
-import { newCaptcha, payload, solution, solved, type Shown } from '../../support/clients/captchas.ts'
+import { newCaptcha, payload, type Shown, solution, solved } from '../../support/clients/captchas.ts'
 import { useService, withService } from '../../support/harness.ts'
 
 // Contract §11.2: captchas.

@@ -1,7 +1,5 @@
-import { query } from '../../../src/store/database.ts'
 import { generateSecret } from '../../../src/service/tokens/secrets.ts'
-import { eventually } from '../../support/eventually.ts'
-import { useService } from '../../support/harness.ts'
+import { query } from '../../../src/store/database.ts'
 import * as people from '../../support/clients/people.ts'
 import {
   accountOf,
@@ -9,16 +7,18 @@ import {
   canLogIn,
   freshEmail,
   INVALID_CODE,
+  type Link,
   NO_USER,
   OVERTAKEN,
   PASSWORD,
+  type Person,
   person,
   said,
-  type Link,
-  type Person,
 } from '../../support/clients/people.ts'
-import { test } from '../../support/serial.ts'
 import { setState } from '../../support/clients/tokens.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §11.3: what confirmation codes allow.
 

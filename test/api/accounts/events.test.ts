@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer } from '../../support/clients/client.ts'
-import { eventually } from '../../support/eventually.ts'
-import { useService } from '../../support/harness.ts'
 import * as people from '../../support/clients/people.ts'
 import { freshEmail, PASSWORD, person } from '../../support/clients/people.ts'
-import { test } from '../../support/serial.ts'
 import { addFactor, addPolicies, addToken, codeFor, forgetCodes, wrongCode } from '../../support/clients/tokens.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // The log has an event for each change of accounts, tokens and transfers (docs/operators/monitor.md).
 

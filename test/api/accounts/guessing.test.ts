@@ -1,10 +1,10 @@
 import { addKnownNetwork } from '../../../src/store/accounts/accounts.ts'
-import type { Answer } from '../../support/clients/client.ts'
 import { solved } from '../../support/clients/captchas.ts'
-import { eventually } from '../../support/eventually.ts'
-import { useService, withService, type TestService } from '../../support/harness.ts'
+import type { Answer } from '../../support/clients/client.ts'
 import * as people from '../../support/clients/people.ts'
 import { freshEmail, PASSWORD, person, said } from '../../support/clients/people.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type TestService, useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §14, `login_failure_per_account`: strangers with many addresses stop guessing, and lock out nobody.

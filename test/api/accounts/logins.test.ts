@@ -2,11 +2,11 @@ import { hash } from '@node-rs/argon2'
 import { query } from '../../../src/store/database.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import { Client } from '../../support/clients/client.ts'
-import { useService } from '../../support/harness.ts'
 import * as people from '../../support/clients/people.ts'
 import { accountOf, PASSWORD, person, said } from '../../support/clients/people.ts'
-import { test } from '../../support/serial.ts'
 import { addPolicies, addToken, setState } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §11: login, logout, the account.
 

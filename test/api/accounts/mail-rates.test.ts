@@ -1,9 +1,9 @@
-import { useService, withService } from '../../support/harness.ts'
 import { allLettersTo } from '../../support/clients/mails.ts'
 import * as people from '../../support/clients/people.ts'
 import { freshEmail, PASSWORD, person, said } from '../../support/clients/people.ts'
-import { test } from '../../support/serial.ts'
 import { addToken } from '../../support/clients/tokens.ts'
+import { useService, withService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §14, `mail`: nobody fills somebody else's mailbox.
 

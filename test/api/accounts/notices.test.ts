@@ -1,9 +1,9 @@
-import { useService } from '../../support/harness.ts'
-import { allLettersTo, letterTo, type Letter } from '../../support/clients/mails.ts'
+import { allLettersTo, type Letter, letterTo } from '../../support/clients/mails.ts'
 import * as people from '../../support/clients/people.ts'
-import { person, type Person } from '../../support/clients/people.ts'
-import { test } from '../../support/serial.ts'
+import { type Person, person } from '../../support/clients/people.ts'
 import { addFactor, addToken, codeFor, forgetCodes } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §11.1: notices of changes that a thief of the password or of a token would make.
 

@@ -1,10 +1,10 @@
-import { newDomain } from '../../support/clients/api.ts'
-import { useService, withService, type TestService } from '../../support/harness.ts'
-import { allLettersTo } from '../../support/clients/mails.ts'
-import { person, said, type Person } from '../../support/clients/people.ts'
-import { test } from '../../support/serial.ts'
-import { addFactor, addToken, codeFor, stopClocks, wrongCode } from '../../support/clients/tokens.ts'
 import { query } from '../../../src/store/database.ts'
+import { newDomain } from '../../support/clients/api.ts'
+import { allLettersTo } from '../../support/clients/mails.ts'
+import { type Person, person, said } from '../../support/clients/people.ts'
+import { addFactor, addToken, codeFor, stopClocks, wrongCode } from '../../support/clients/tokens.ts'
+import { type TestService, useService, withService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §11.2: with MFA enabled, a change of address and a deletion need a code; and how often codes may be wrong.
 

@@ -1,5 +1,4 @@
 import { payload, solution, solved } from '../../support/clients/captchas.ts'
-import { useService, withService } from '../../support/harness.ts'
 import * as people from '../../support/clients/people.ts'
 import {
   accountOf,
@@ -10,6 +9,7 @@ import {
   person,
   said,
 } from '../../support/clients/people.ts'
+import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §11: where captchas are required while they are on.

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, type ShownDomain } from '../../support/clients/api.ts'
 import { Client } from '../../support/clients/client.ts'
-import { lookUp } from '../../support/dns/dns.ts'
-import { useService, withService } from '../../support/harness.ts'
 import { allLettersTo, letterTo } from '../../support/clients/mails.ts'
 import * as people from '../../support/clients/people.ts'
 import { accountOf, activationLink, freshEmail, PASSWORD, said } from '../../support/clients/people.ts'
+import { lookUp } from '../../support/dns/dns.ts'
+import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §11: registration and activation.

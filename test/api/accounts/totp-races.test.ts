@@ -1,12 +1,12 @@
 import test from 'ava'
-import { decrypt } from '../../../src/service/secrets/encryption.ts'
 import { codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
+import { decrypt } from '../../../src/service/secrets/encryption.ts'
 import { query } from '../../../src/store/database.ts'
 import type { Client } from '../../support/clients/client.ts'
-import { depth } from '../../support/depth.ts'
-import { useService } from '../../support/harness.ts'
 import { linkTo, person } from '../../support/clients/people.ts'
 import { addToken, stopClocks } from '../../support/clients/tokens.ts'
+import { depth } from '../../support/depth.ts'
+import { useService } from '../../support/harness.ts'
 
 // Of many requests that use a code or a link at once, exactly one succeeds.
 

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { base32, codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
 import { encryptAgain } from '../../../src/service/operation/stored-secrets.ts'
 import { query } from '../../../src/store/database.ts'
-import { startService } from '../../support/servers/service.ts'
-import { useService } from '../../support/harness.ts'
 import { linkTo, person } from '../../support/clients/people.ts'
-import { test } from '../../support/serial.ts'
 import { addFactor, addToken, codeFor, stopClocks } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import { startService } from '../../support/servers/service.ts'
 
 // Contract §12: the secrets of TOTP factors are encrypted in the database, and bound to their factor.
 

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { query } from '../../../src/store/database.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
-import { useService } from '../../support/harness.ts'
-import { eventually } from '../../support/eventually.ts'
-import { linksTo, linkTo, OVERTAKEN, person, said, type Link, type Person } from '../../support/clients/people.ts'
+import { type Link, linksTo, linkTo, OVERTAKEN, type Person, person, said } from '../../support/clients/people.ts'
 import { addPolicies, addToken, codeFor, type Token, type TokenOptions } from '../../support/clients/tokens.ts'
+import { eventually } from '../../support/eventually.ts'
+import { useService } from '../../support/harness.ts'
 
 // Contract §12, and the row for TOTP in §3.2. The tests set the clock, to control the TOTP time step.
 

@@ -1,7 +1,7 @@
 import type { Account } from '../../support/clients/accounts.ts'
-import { freshName, newDomain, newReservedDomain, succeeded, type ShownDomain } from '../../support/clients/api.ts'
-import { useService, withService } from '../../support/harness.ts'
+import { freshName, newDomain, newReservedDomain, type ShownDomain, succeeded } from '../../support/clients/api.ts'
 import { freshEmail, PASSWORD } from '../../support/clients/people.ts'
+import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 const service = useService()

@@ -1,4 +1,4 @@
-import { newRRset, newZone, rrset, succeeded, type ShownDomain } from '../../support/clients/api.ts'
+import { newRRset, newZone, rrset, type ShownDomain, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'

@@ -3,7 +3,7 @@ import { checkNamed } from '../../../src/service/delegation/checking.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { domainOf, newDomain, succeeded } from '../../support/clients/api.ts'
 import { startWorld, type World } from '../../support/dns/world.ts'
-import { useService, type TestService } from '../../support/harness.ts'
+import { type TestService, useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §15.9: a domain is checked at the real nameservers of its parent zone.

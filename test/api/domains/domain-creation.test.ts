@@ -1,9 +1,9 @@
 import { query } from '../../../src/store/database.ts'
-import { freshName, newDomain, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { freshName, newDomain, type ShownRRset, succeeded } from '../../support/clients/api.ts'
+import { addPolicies } from '../../support/clients/tokens.ts'
 import { ask, dataOf, lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies } from '../../support/clients/tokens.ts'
 
 const service = useService({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
 

@@ -9,10 +9,10 @@ import {
   sendHeld,
   succeeded,
 } from '../../support/clients/api.ts'
+import { addPolicies } from '../../support/clients/tokens.ts'
 import { ask, lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies } from '../../support/clients/tokens.ts'
 
 const service = useService()
 

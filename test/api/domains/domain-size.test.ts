@@ -7,8 +7,8 @@ import {
   newRRset,
   newZone,
   rrset,
-  succeeded,
   type RRsetBody,
+  succeeded,
 } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { told, update } from '../../support/clients/dyndns.ts'

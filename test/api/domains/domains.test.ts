@@ -2,10 +2,10 @@ import {
   domainOf,
   freshName,
   newDomain,
-  setMinimumTtl,
-  succeeded,
-  type ShownDomain,
   newZone,
+  setMinimumTtl,
+  type ShownDomain,
+  succeeded,
 } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'

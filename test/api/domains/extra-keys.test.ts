@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { audit } from '../../../src/service/repair/audit.ts'
 import { reconcileAll } from '../../../src/service/repair/reconcile.ts'
+import { query as sql } from '../../../src/store/database.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../../support/clients/api.ts'
 import { lookUp, verifyTransfer } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
-import { newFolder } from '../../support/servers/folders.ts'
+import { query } from '../../support/dns/wire.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { newFolder } from '../../support/servers/folders.ts'
 import { changeAtPowerDns } from '../../support/state/behind-our-back.ts'
-import { query as sql } from '../../../src/store/database.ts'
-import { query } from '../../support/dns/wire.ts'
 
 // Keys of other signers beside the generated ones: contract §§7.1, 8.9.
 

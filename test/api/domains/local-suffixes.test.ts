@@ -3,9 +3,9 @@ import {
   newDomain,
   newReservedDomain,
   rrset,
-  succeeded,
   type ShownDomain,
   type ShownRRset,
+  succeeded,
 } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { lookUp } from '../../support/dns/dns.ts'

@@ -3,9 +3,9 @@ import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain, succeeded } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // Contract §4.
 

@@ -9,11 +9,11 @@ import {
   type ShownRRset,
 } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
+import { addPolicies } from '../../support/clients/tokens.ts'
 import { ask, lookUp, transfer } from '../../support/dns/dns.ts'
+import { isConsistent } from '../../support/dns/zone.ts'
 import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { isConsistent } from '../../support/dns/zone.ts'
-import { addPolicies } from '../../support/clients/tokens.ts'
 import { unrepaired } from '../../support/state/marks.ts'
 
 // Contract §7.7. The parser's own tests are in test/dns/zonefile.test.ts.

@@ -10,14 +10,14 @@ import {
   succeeded,
 } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { depth } from '../../support/depth.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
-import { contentsOf } from '../../support/state/history.ts'
 import { SEED } from '../../support/random.ts'
 import { test } from '../../support/serial.ts'
+import { contentsOf } from '../../support/state/history.ts'
 import { snapshot } from '../../support/state/snapshot.ts'
-import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // A zone file for a domain that exists (contract §15.4).
 

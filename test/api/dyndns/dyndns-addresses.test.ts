@@ -2,8 +2,8 @@ import test from 'ava'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain, succeeded } from '../../support/clients/api.ts'
 import { addresses, served, told, update } from '../../support/clients/dyndns.ts'
-import { useService } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
+import { useService } from '../../support/harness.ts'
 import { startService } from '../../support/servers/service.ts'
 
 // Contract §10.4: which addresses an update sets. The caller's address is 127.0.0.1 unless a test sets another.

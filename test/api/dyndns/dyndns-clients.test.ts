@@ -1,8 +1,8 @@
 import test from 'ava'
 import { freshName, newDomain, succeeded } from '../../support/clients/api.ts'
 import { addresses, served, update } from '../../support/clients/dyndns.ts'
-import { useService, useAccount } from '../../support/harness.ts'
 import { exchange } from '../../support/clients/raw.ts'
+import { useAccount, useService } from '../../support/harness.ts'
 
 // Contract §18: the requests that routers and other clients send, octet by octet, and the answers that they need. In
 // these, D is the domain, S the token's secret, and B the base64 of both for Basic authentication.

@@ -1,4 +1,6 @@
 import test from 'ava'
+import { query } from '../../../src/store/database.ts'
+import { type Account, emailOf } from '../../support/clients/accounts.ts'
 import { freshName, newDomain } from '../../support/clients/api.ts'
 import { basic, told, update } from '../../support/clients/dyndns.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
@@ -10,8 +12,6 @@ import {
   setState,
   type TokenOptions,
 } from '../../support/clients/tokens.ts'
-import { query } from '../../../src/store/database.ts'
-import { emailOf, type Account } from '../../support/clients/accounts.ts'
 import { useService } from '../../support/harness.ts'
 
 // Contract §10.2: the three forms of credentials.

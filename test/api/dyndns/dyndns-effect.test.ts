@@ -1,22 +1,22 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { begin, query } from '../../../src/store/database.ts'
-import { eventually, eventuallyIs } from '../../support/eventually.ts'
-import { hold, plainRequest } from '../../support/clients/raw.ts'
-import { test } from '../../support/serial.ts'
-import type { Call } from '../../support/servers/proxy.ts'
 import {
   domainOf,
   freshName,
   newDomain,
   newRRset,
   setMinimumTtl,
-  succeeded,
   type ShownRRset,
+  succeeded,
 } from '../../support/clients/api.ts'
 import { addresses, served, told, update } from '../../support/clients/dyndns.ts'
-import { useService, useAccount } from '../../support/harness.ts'
+import { hold, plainRequest } from '../../support/clients/raw.ts'
 import { addPolicies, addToken } from '../../support/clients/tokens.ts'
+import { eventually, eventuallyIs } from '../../support/eventually.ts'
+import { useAccount, useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import type { Call } from '../../support/servers/proxy.ts'
 import { waitingForLocks } from '../../support/state/transactions.ts'
 
 // Contract §10.5: what an update changes, which tokens may send it, and its errors. The caller's address is

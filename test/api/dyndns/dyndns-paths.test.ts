@@ -1,7 +1,7 @@
 import test from 'ava'
 import { addresses, basic, told } from '../../support/clients/dyndns.ts'
-import { useService, useZone } from '../../support/harness.ts'
 import { exchange } from '../../support/clients/raw.ts'
+import { useService, useZone } from '../../support/harness.ts'
 
 // Contract §10.1: the paths for updates, and the form of the answers. One test after the other, because the updates of a
 // domain wait for each other.

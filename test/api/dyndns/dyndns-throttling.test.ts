@@ -3,8 +3,8 @@ import { Throttled } from '../../../src/errors.ts'
 import { domainOf, newDomain } from '../../support/clients/api.ts'
 import type { Answer } from '../../support/clients/client.ts'
 import { addresses, told, update } from '../../support/clients/dyndns.ts'
-import { useService, useAccount } from '../../support/harness.ts'
 import { addToken } from '../../support/clients/tokens.ts'
+import { useAccount, useService } from '../../support/harness.ts'
 
 // Contract §14 for updates: how many are accepted for a domain, and the answer to the others.
 

@@ -1,13 +1,13 @@
-import { trimHistory } from '../../../src/service/domains/retention.ts'
-import { bringBack } from '../../../src/service/domains/creation.ts'
 import { remove } from '../../../src/service/accounts/accounts.ts'
+import { bringBack } from '../../../src/service/domains/creation.ts'
+import { trimHistory } from '../../../src/service/domains/retention.ts'
 import { query } from '../../../src/store/database.ts'
 import { domainOf, newDomain, newRRset, newZone, rrset, succeeded } from '../../support/clients/api.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
-import { contentsOf, entriesOf, restore } from '../../support/state/history.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, addToken } from '../../support/clients/tokens.ts'
+import { contentsOf, entriesOf, restore } from '../../support/state/history.ts'
 
 // Domains that were deleted come back (contract §15.5).
 

@@ -1,12 +1,12 @@
-import { reconcileAll } from '../../../src/service/repair/reconcile.ts'
 import { trimHistory } from '../../../src/service/domains/retention.ts'
+import { reconcileAll } from '../../../src/service/repair/reconcile.ts'
 import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, newReservedDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
+import { addToken } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 import { changeAtPowerDns, soaOf } from '../../support/state/behind-our-back.ts'
 import { changesIn, entriesOf, restore, undo } from '../../support/state/history.ts'
-import { test } from '../../support/serial.ts'
-import { addToken } from '../../support/clients/tokens.ts'
 
 // The history of a domain (contract §15.5): what leaves an entry, and who sees what of it.
 

@@ -7,7 +7,7 @@ import { eventuallyIs } from '../../support/eventually.ts'
 import { useAccount, useService } from '../../support/harness.ts'
 import { passTime, published } from '../../support/rollovers/steps.ts'
 import { test } from '../../support/serial.ts'
-import { changesIn, contentsOf, entriesOf, restore, undo, type ShownEntry } from '../../support/state/history.ts'
+import { changesIn, contentsOf, entriesOf, restore, type ShownEntry, undo } from '../../support/state/history.ts'
 
 // The history of the replacement of keys (contract §15.5).
 

@@ -9,14 +9,14 @@ import {
   rrset,
   succeeded,
 } from '../../support/clients/api.ts'
-import { lookUp } from '../../support/dns/dns.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { depth } from '../../support/depth.ts'
+import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
-import { changesIn, contentsOf, entriesOf, restore, undo } from '../../support/state/history.ts'
 import { SEED } from '../../support/random.ts'
 import { test } from '../../support/serial.ts'
+import { changesIn, contentsOf, entriesOf, restore, undo } from '../../support/state/history.ts'
 import { snapshot } from '../../support/state/snapshot.ts'
-import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // Undo and restore (contract §15.5).
 

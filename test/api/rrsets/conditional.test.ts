@@ -1,4 +1,4 @@
-import { domainOf, newZone, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { domainOf, newZone, rrset, type ShownRRset, succeeded } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { depth } from '../../support/depth.ts'
 import { lookUp } from '../../support/dns/dns.ts'

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { newZone, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { newZone, rrset, type ShownRRset, succeeded } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
-import type { ShownChange } from '../../support/state/history.ts'
 import { SEED } from '../../support/random.ts'
 import { test } from '../../support/serial.ts'
+import type { ShownChange } from '../../support/state/history.ts'
 import { snapshot } from '../../support/state/snapshot.ts'
-import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // Dry runs (contract §15.3).
 

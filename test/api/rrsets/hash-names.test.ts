@@ -1,5 +1,5 @@
 import { nsec3Label } from '../../../src/nameserver/powerdns/nsec3.ts'
-import { newDomain, newReservedDomain, newRRset, rrset, succeeded, freshName } from '../../support/clients/api.ts'
+import { freshName, newDomain, newReservedDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { commandsOn } from '../../support/command-line.ts'

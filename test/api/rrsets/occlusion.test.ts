@@ -5,17 +5,17 @@ import {
   newDomain,
   newRRset,
   rrset,
-  succeeded,
   type RRsetBody,
   type ShownRRset,
+  succeeded,
 } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
-import { depth } from '../../support/depth.ts'
 import { told, update } from '../../support/clients/dyndns.ts'
+import { depth } from '../../support/depth.ts'
 import { useService } from '../../support/harness.ts'
-import { contentsOf, entriesOf, restore, undo } from '../../support/state/history.ts'
 import { SEED } from '../../support/random.ts'
 import { test } from '../../support/serial.ts'
+import { contentsOf, entriesOf, restore, undo } from '../../support/state/history.ts'
 import { statementsOf } from '../../support/statements.ts'
 
 // What one RRset could do to a whole zone at its secondaries (contract §8.10).

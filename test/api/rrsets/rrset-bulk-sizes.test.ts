@@ -1,10 +1,10 @@
 import { ANCESTORS, SMALL_ZONE } from '../../../src/service/zone/rectification.ts'
 import { query } from '../../../src/store/database.ts'
-import { newDomain, newZone, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { newDomain, newZone, rrset, type ShownRRset, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
-import { statementsOf } from '../../support/statements.ts'
 import { test } from '../../support/serial.ts'
+import { statementsOf } from '../../support/statements.ts'
 
 // With another backend, all zones are always rectified.
 const service = useService({ THROTTLE: 'off' }, 'lmdb')

@@ -1,4 +1,3 @@
-import { lookUp } from '../../support/dns/dns.ts'
 import {
   callsFor,
   domainOf,
@@ -6,13 +5,14 @@ import {
   newRRset,
   newZone,
   rrset,
-  shared,
   type RRsetBody,
+  shared,
   type ShownRRset,
 } from '../../support/clients/api.ts'
+import { addPolicies } from '../../support/clients/tokens.ts'
+import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies } from '../../support/clients/tokens.ts'
 
 const service = useService({ THROTTLE: 'off' })
 

@@ -3,10 +3,10 @@ import {
   newRRset,
   newZone,
   rrset,
+  type RRsetBody,
   setMinimumTtl,
   shared,
   succeeded,
-  type RRsetBody,
 } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'

@@ -1,4 +1,4 @@
-import { newDomain, newRRset, newZone, rrset, succeeded, type RRsetBody } from '../../support/clients/api.ts'
+import { newDomain, newRRset, newZone, rrset, type RRsetBody, succeeded } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

@@ -1,4 +1,4 @@
-import { newDomain, newRRset, shared, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { newDomain, newRRset, shared, type ShownRRset, succeeded } from '../../support/clients/api.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 

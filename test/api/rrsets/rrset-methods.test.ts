@@ -1,4 +1,4 @@
-import { newDomain, newRRset, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { newDomain, newRRset, rrset, type ShownRRset, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'

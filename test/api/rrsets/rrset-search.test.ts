@@ -1,5 +1,5 @@
 import { query } from '../../../src/store/database.ts'
-import { newDomain, newRRset, newZone, rrset, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { newDomain, newRRset, newZone, rrset, type ShownRRset, succeeded } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { addFactor, addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'

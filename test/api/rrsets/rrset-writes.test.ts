@@ -4,13 +4,13 @@ import {
   newDomain,
   newRRset,
   rrset,
-  succeeded,
   type ShownRRset,
+  succeeded,
 } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
-import { statementsOf } from '../../support/statements.ts'
 import { test } from '../../support/serial.ts'
+import { statementsOf } from '../../support/statements.ts'
 
 const service = useService()
 

@@ -1,9 +1,9 @@
 import { query } from '../../../src/store/database.ts'
 import { domainOf, freshName, newDomain, rrset, type ShownDomain } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // Contract §3.3: which domains an override token sees is tested in test/store/viewers.test.ts, for each function that looks
 // domains up, and in test/http/access/matrix.test.ts, for each endpoint.

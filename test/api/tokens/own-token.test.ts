@@ -1,5 +1,5 @@
-import { newDomain, succeeded } from '../../support/clients/api.ts'
 import { emailOf } from '../../support/clients/accounts.ts'
+import { newDomain, succeeded } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { addFactor, addPolicies, addToken, setState } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'

@@ -1,10 +1,10 @@
 import { query, transaction } from '../../../src/store/database.ts'
 import { domainOf, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
-import { eventually } from '../../support/eventually.ts'
+import { addPolicies, addToken, type PolicyRow } from '../../support/clients/tokens.ts'
 import { lookUp } from '../../support/dns/dns.ts'
+import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, addToken, type PolicyRow } from '../../support/clients/tokens.ts'
 import { waitingForLocks } from '../../support/state/transactions.ts'
 
 // Contract §6.5. The order of policies (§6.4) is tested in test/service/policies.test.ts, and each of its levels over HTTP,

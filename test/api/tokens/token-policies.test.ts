@@ -1,8 +1,8 @@
 import { newDomain, rrset, shared, succeeded } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 
 // Contract §6: the endpoints of policies, and the rules between policies.
 

@@ -1,9 +1,9 @@
 import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { succeeded } from '../../support/clients/api.ts'
-import { test } from '../../support/serial.ts'
 import { Client } from '../../support/clients/client.ts'
 import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // Contract §5.5 and `last_used` (§3.1), with a clock that the tests set.
 

@@ -1,9 +1,9 @@
 import { query } from '../../../src/store/database.ts'
-import { emailOf, type Account } from '../../support/clients/accounts.ts'
+import { type Account, emailOf } from '../../support/clients/accounts.ts'
 import { succeeded } from '../../support/clients/api.ts'
+import { addPolicies, addToken, type Token } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { addPolicies, addToken, type Token } from '../../support/clients/tokens.ts'
 
 // Contract §5; token-forms.test.ts tests durations and networks.
 

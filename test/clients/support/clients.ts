@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava'
-import { newDomain, domainOf } from '../../support/clients/api.ts'
+import { domainOf, newDomain } from '../../support/clients/api.ts'
 import { lookUp, verifyTransfer } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
+import { type TestProcess, type TestServers, useServers } from '../../support/harness.ts'
 import { newFolder } from '../../support/servers/folders.ts'
-import { useServers, type TestProcess, type TestServers } from '../../support/harness.ts'
-import { makeAuthority, type Authority } from './authority.ts'
-import { startFront, type Front } from './front.ts'
+import { type Authority, makeAuthority } from './authority.ts'
+import { type Front, startFront } from './front.ts'
 
 /** The servers for client programs of other projects: a service as a process, DNS, and TLS in front of the service. */
 export interface Place {

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Place } from './clients.ts'
-import type { Program } from '../../support/servers/programs.ts'
-import { run, start } from './programs.ts'
 import { newFolder } from '../../support/servers/folders.ts'
+import type { Program } from '../../support/servers/programs.ts'
+import type { Place } from './clients.ts'
+import { run, start } from './programs.ts'
 
 /** A real ACME server, which validates over our nameserver. */
 export interface Pebble {

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { startProgram, type Program } from '../../support/servers/programs.ts'
+import { type Program, startProgram } from '../../support/servers/programs.ts'
 
 export interface Run {
   env?: Record<string, string>

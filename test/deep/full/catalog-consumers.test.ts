@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { query } from '../../../src/store/database.ts'
 import { ask, lookUp, type Server } from '../../support/dns/dns.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
-import { useServers, type TestProcess } from '../../support/harness.ts'
-import { startExample } from '../../support/servers/postgres/examples.ts'
+import { type TestProcess, useServers } from '../../support/harness.ts'
 import { freePort } from '../../support/servers/ports.ts'
+import { startExample } from '../../support/servers/postgres/examples.ts'
 import { runOurs } from '../../support/servers/programs.ts'
+import { type RestartableServer, versionOf } from '../../support/servers/secondaries.ts'
 import { environmentFor } from '../../support/servers/service.ts'
-import { versionOf, type RestartableServer } from '../../support/servers/secondaries.ts'
 
 // BIND, Knot, PowerDNS and NSD serve what the catalog zone lists (RFC 9432), with the files of docs/examples. They are told of
 // nothing else: no zone is configured at any of them.

@@ -7,10 +7,10 @@ import { lookUp, type Server } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { servedSerial } from '../../support/dns/wire.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
-import { useServers, type TestProcess } from '../../support/harness.ts'
+import { type TestProcess, useServers } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { startExample } from '../../support/servers/postgres/examples.ts'
 import { freePort } from '../../support/servers/ports.ts'
+import { startExample } from '../../support/servers/postgres/examples.ts'
 import type { RestartableServer } from '../../support/servers/secondaries.ts'
 
 // The hidden primary of docs/deployment.md, with the files of docs/examples: PowerDNS signs, BIND is the hub, and Knot and

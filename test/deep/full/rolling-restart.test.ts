@@ -4,9 +4,9 @@ import { Agent, setGlobalDispatcher } from 'undici'
 import { rrset, succeeded } from '../../support/clients/api.ts'
 import { Client } from '../../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../../support/dns/discrepancies.ts'
-import { useServers, type TestProcess } from '../../support/harness.ts'
-import { startHaproxy, type Haproxy } from '../../support/servers/postgres/haproxy.ts'
+import { type TestProcess, useServers } from '../../support/harness.ts'
 import { ownNetwork } from '../../support/servers/ports.ts'
+import { type Haproxy, startHaproxy } from '../../support/servers/postgres/haproxy.ts'
 
 // Two API processes behind HAProxy, as docs/deployment.md describes them.
 

@@ -1,16 +1,16 @@
 import test, { type ExecutionContext } from 'ava'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectFolder } from '../../../src/installation/project.ts'
 import { nameOf } from '../../../src/dns/names.ts'
+import { projectFolder } from '../../../src/installation/project.ts'
 import { query as sql } from '../../../src/store/database.ts'
 import { domainOf, succeeded } from '../../support/clients/api.ts'
 import { differences } from '../../support/dns/likeness.ts'
 import { delv } from '../../support/dns/validators.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
-import { useServers, type TestProcess } from '../../support/harness.ts'
-import { startSecondary, versionOf, type Kind, type SecondaryServer } from '../../support/servers/secondaries.ts'
-import { FORBIDDEN, FORMER, OTHERWISE, REFUSED, TRANSFERRED, type Name, type RRset } from './secondary-contents.ts'
+import { type TestProcess, useServers } from '../../support/harness.ts'
+import { type Kind, type SecondaryServer, startSecondary, versionOf } from '../../support/servers/secondaries.ts'
+import { FORBIDDEN, FORMER, type Name, OTHERWISE, REFUSED, type RRset, TRANSFERRED } from './secondary-contents.ts'
 
 // What an RRset does to its zone at the secondaries. Whatever the API accepts is transferred and answered by all of them as
 // by the primary, or docs/operators/secondaries.md says who refuses it, and what helps.

@@ -4,9 +4,9 @@ import { domainOf, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { eventuallyIs } from '../../support/eventually.ts'
-import { useServers, type TestProcess } from '../../support/harness.ts'
-import { startExample } from '../../support/servers/postgres/examples.ts'
+import { type TestProcess, useServers } from '../../support/harness.ts'
 import { freePort } from '../../support/servers/ports.ts'
+import { startExample } from '../../support/servers/postgres/examples.ts'
 import type { RestartableServer } from '../../support/servers/secondaries.ts'
 
 // Two nameservers, as docs/deployment.md has them: PowerDNS, and a secondary with a file of docs/examples.

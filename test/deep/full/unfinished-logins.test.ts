@@ -1,5 +1,5 @@
 import test from 'ava'
-import { hold, plainRequest, type Held } from '../../support/clients/raw.ts'
+import { type Held, hold, plainRequest } from '../../support/clients/raw.ts'
 import { useServers } from '../../support/harness.ts'
 import { resident } from '../../support/servers/resident.ts'
 

@@ -2,10 +2,10 @@ import test from 'ava'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../../src/store/database.ts'
-import { createAccount, type Account } from '../../support/clients/accounts.ts'
+import { type Account, createAccount } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
-import { useServers, type TestProcess } from '../../support/harness.ts'
 import { hold, plainRequest } from '../../support/clients/raw.ts'
+import { type TestProcess, useServers } from '../../support/harness.ts'
 import { resident } from '../../support/servers/resident.ts'
 
 // Contract §1.5: answers that clients do not read.

@@ -1,4 +1,4 @@
-import { malformed, type Examples } from './examples.ts'
+import { type Examples, malformed } from './examples.ts'
 
 const NO_A = malformed('A', 'Text input is malformed.')
 const NO_AAAA = malformed('AAAA', 'Text input is malformed.')

@@ -1,4 +1,4 @@
-import { malformed, type Examples } from './examples.ts'
+import { type Examples, malformed } from './examples.ts'
 
 function notAType(text: string): string {
   return malformed('CSYNC', `"${text}" is not a type; others are TYPE1 to TYPE65535`)

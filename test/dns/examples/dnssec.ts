@@ -1,4 +1,4 @@
-import { malformed, type Examples } from './examples.ts'
+import { type Examples, malformed } from './examples.ts'
 
 const SHA1 = '0123456789abcdef0123456789abcdef01234567'
 const SHA256 = '6454'.repeat(16)

@@ -1,4 +1,4 @@
-import { malformed, type Examples } from './examples.ts'
+import { type Examples, malformed } from './examples.ts'
 
 const USUAL = '1.00m 10000.00m 10.00m'
 const PLACE = '42 21 54.000 N 71 6 18.000 W'

@@ -1,4 +1,4 @@
-import { IDN, malformed, NOT_QUALIFIED, TOO_LONG, type Examples } from './examples.ts'
+import { type Examples, IDN, malformed, NOT_QUALIFIED, TOO_LONG } from './examples.ts'
 
 const LABEL = 'a'.repeat(63)
 /** 255 octets on the wire, the longest name. */

@@ -1,4 +1,4 @@
-import { IDN, malformed, NOT_QUALIFIED, type Examples } from './examples.ts'
+import { type Examples, IDN, malformed, NOT_QUALIFIED } from './examples.ts'
 
 /** Examples of SVCB and HTTPS, which are alike. */
 function services(type: string): Examples {

@@ -1,4 +1,4 @@
-import { IDN, malformed, NOT_QUALIFIED, type Examples } from './examples.ts'
+import { type Examples, IDN, malformed, NOT_QUALIFIED } from './examples.ts'
 
 /** Examples of TXT and SPF, which are alike. */
 function strings(type: string): Examples {

@@ -1,10 +1,10 @@
 import test from 'ava'
 import { readConfig } from '../../../src/settings/config.ts'
 import type { Account } from '../../support/clients/accounts.ts'
-import { useService } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
-import { startService } from '../../support/servers/service.ts'
 import { addToken } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
+import { startService } from '../../support/servers/service.ts'
 
 // Contract §3.1: the client's address, and which addresses a token may be used from.
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { newDomain } from '../../support/clients/api.ts'
-import { useService, useAccount } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
 import { addToken, lastUsed, setState, type TokenOptions } from '../../support/clients/tokens.ts'
+import { useAccount, useService } from '../../support/harness.ts'
 
 // Contract §3.1; addresses.test.ts tests the client's address.
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import { CONNECTIONS_PER_CLIENT } from '../../../src/limits.ts'
+import { exchange, type Held, hold, plainRequest } from '../../support/clients/raw.ts'
 import { eventually } from '../../support/eventually.ts'
-import { withService, type TestService } from '../../support/harness.ts'
-import { exchange, hold, plainRequest, type Held } from '../../support/clients/raw.ts'
+import { type TestService, withService } from '../../support/harness.ts'
 
 // Contract §16: connections of one client.
 

@@ -1,11 +1,11 @@
 import test from 'ava'
-import * as rights from '../../../src/store/tokens/rights.ts'
 import { query, transaction } from '../../../src/store/database.ts'
+import * as rights from '../../../src/store/tokens/rights.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { person } from '../../support/clients/people.ts'
-import { eventually } from '../../support/eventually.ts'
 import { addPolicies, addToken } from '../../support/clients/tokens.ts'
+import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
 
 // Contract §14, with the rates as shipped and real requests: whatever tokens and strangers send, the owner logs in, lists

@@ -1,10 +1,10 @@
 import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
 import { person, said } from '../../support/clients/people.ts'
-import { test } from '../../support/serial.ts'
 import { addFactor, addToken } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // The fixed limits of contract §16 that are far above use. The database is filled without the API.
 

@@ -2,11 +2,11 @@ import { createRouter } from '../../../src/http/router.ts'
 import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { freshName, newDomain, newRRset, rrset } from '../../support/clients/api.ts'
-import { Client, type Answer } from '../../support/clients/client.ts'
-import { useService } from '../../support/harness.ts'
-import { entriesOf } from '../../support/state/history.ts'
-import { test } from '../../support/serial.ts'
+import { type Answer, Client } from '../../support/clients/client.ts'
 import { addFactor, addPolicies, addToken, setState, type TokenOptions } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import { entriesOf } from '../../support/state/history.ts'
 
 // Permissions (contract §3.2): every endpoint and method with every kind of caller. The expected answers are stated
 // here, independently of the service.

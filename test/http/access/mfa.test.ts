@@ -1,8 +1,8 @@
 import test from 'ava'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
 import { addFactor, addToken } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
 
 // The permissions of a login token while its MFA step is missing (contract §3.2).
 

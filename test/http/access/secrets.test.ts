@@ -1,9 +1,9 @@
 import { query } from '../../../src/store/database.ts'
 import { newDomain } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
-import { test } from '../../support/serial.ts'
 import { addToken } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 
 // A secret appears only in the answer that creates it.
 

@@ -1,11 +1,11 @@
 import test from 'ava'
-import { readConfig } from '../../../src/settings/config.ts'
 import { createRouter } from '../../../src/http/router.ts'
+import { readConfig } from '../../../src/settings/config.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
-import { useService } from '../../support/harness.ts'
 import { addToken, type Token } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
 
 // Contract §14 over HTTP: the scope of every path and method, whether the token or the address is counted, and
 // which requests are not counted.

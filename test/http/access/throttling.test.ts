@@ -1,13 +1,13 @@
 import test from 'ava'
 import { mock } from 'node:test'
 import { Throttled } from '../../../src/errors.ts'
-import type { Answer, Client } from '../../support/clients/client.ts'
-import { addPolicies, addToken, type PolicyRow } from '../../support/clients/tokens.ts'
 import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
-import { useService, useAccount } from '../../support/harness.ts'
+import type { Answer, Client } from '../../support/clients/client.ts'
 import { person } from '../../support/clients/people.ts'
+import { addPolicies, addToken, type PolicyRow } from '../../support/clients/tokens.ts'
+import { useAccount, useService } from '../../support/harness.ts'
 
 // Contract §14 over HTTP: which requests are counted together, and the headers of the answer. The scope of each
 // request is tested in throttle-scopes.test.ts.

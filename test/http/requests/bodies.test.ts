@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { useService, useZone } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
+import { useService, useZone } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §1.3.

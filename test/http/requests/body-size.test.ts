@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
-import { request } from 'undici'
 import { gzipSync } from 'node:zlib'
-import { useService, withService, useZone } from '../../support/harness.ts'
+import { request } from 'undici'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
+import { useService, useZone, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §1.3: the size of bodies, and bodies whose length differs from Content-Length.

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Answer } from '../../support/clients/client.ts'
-import { useService, useAccount } from '../../support/harness.ts'
+import { useAccount, useService } from '../../support/harness.ts'
 
 // Contract §1.6, CORS.
 

@@ -4,22 +4,22 @@ import { Invalid } from '../../../src/errors.ts'
 import { readHosts, readOwnHosts, readUpdates } from '../../../src/http/dyndns/dyndns-representation.ts'
 import type { HostUpdate } from '../../../src/service/domains/dyndns.ts'
 import type { Account } from '../../support/clients/accounts.ts'
-import { newDomain, succeeded, type ShownRRset } from '../../support/clients/api.ts'
+import { newDomain, type ShownRRset, succeeded } from '../../support/clients/api.ts'
+import { update } from '../../support/clients/dyndns.ts'
+import { exchange, plainRequest } from '../../support/clients/raw.ts'
+import { useService } from '../../support/harness.ts'
 import {
+  type Action,
   actionFor,
   after,
   isAddress,
   namesOf,
   numberOf,
   ownNamesOf,
-  problemsOf,
-  type Action,
   type Pairs,
+  problemsOf,
   type Type,
 } from './dyndns-model.ts'
-import { update } from '../../support/clients/dyndns.ts'
-import { useService } from '../../support/harness.ts'
-import { exchange, plainRequest } from '../../support/clients/raw.ts'
 
 // Random queries against a model of contract §§10.3 and 10.4. No query causes a 5xx.
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApp } from '../../../src/http/app.ts'
 import { rememberPeer } from '../../../src/http/kit/caller.ts'
-import { useService, useZone } from '../../support/harness.ts'
 import { exchange, plainRequest, type RawAnswer } from '../../support/clients/raw.ts'
+import { useService, useZone } from '../../support/harness.ts'
 
 // Invalid HTTP is answered by 4xx in JSON or by closing the connection, and never by 5xx.
 

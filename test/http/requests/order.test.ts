@@ -2,8 +2,8 @@ import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
-import { addPolicies, addToken, type Token } from '../../support/clients/tokens.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
+import { addPolicies, addToken, type Token } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 
 // Contract §1.2: which error a request with several errors gets.

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { newDomain } from '../../support/clients/api.ts'
-import { useService, useZone } from '../../support/harness.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
+import { useService, useZone } from '../../support/harness.ts'
 
 // Contract §1.1.
 

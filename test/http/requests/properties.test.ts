@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { METHODS } from 'node:http'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
 import { exchange, type RawAnswer } from '../../support/clients/raw.ts'
-import { snapshot } from '../../support/state/snapshot.ts'
 import { addToken } from '../../support/clients/tokens.ts'
+import { useService } from '../../support/harness.ts'
+import { snapshot } from '../../support/state/snapshot.ts'
 
 // Random requests never cause a 5xx, always get an error in one of the forms of contract §2.1, and change nothing.
 

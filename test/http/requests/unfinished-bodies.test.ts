@@ -1,7 +1,7 @@
 import type { Account } from '../../support/clients/accounts.ts'
+import { type Held, hold, plainRequest, type RawAnswer } from '../../support/clients/raw.ts'
 import { eventuallyIs } from '../../support/eventually.ts'
-import { useService, useAccount } from '../../support/harness.ts'
-import { hold, plainRequest, type Held, type RawAnswer } from '../../support/clients/raw.ts'
+import { useAccount, useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 // Contract §1.3: how many octets of unfinished bodies are held, for each caller and for all.

@@ -1,11 +1,11 @@
 import type { ExecutionContext } from 'ava'
-import { verifyTransfer } from '../../support/dns/dns.ts'
 import { SMALL_ZONE } from '../../../src/service/zone/rectification.ts'
 import type { Client } from '../../support/clients/client.ts'
+import { verifyTransfer } from '../../support/dns/dns.ts'
+import { type Host, type Question, Zone } from '../../support/dns/zone.ts'
+import { ancestors } from '../../support/dns/zone-model.ts'
 import type { TestService } from '../../support/harness.ts'
 import { Random } from '../../support/random.ts'
-import { Zone, type Host, type Question } from '../../support/dns/zone.ts'
-import { ancestors } from '../../support/dns/zone-model.ts'
 
 /** Names that affect each other's answers: empty non-terminals, wildcards at several depths, names below one another. */
 export const SUBNAMES = [

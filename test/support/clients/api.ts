@@ -1,11 +1,11 @@
-import { create } from '../../../src/service/domains/creation.ts'
 import { operatorFor } from '../../../src/service/actor.ts'
+import { create } from '../../../src/service/domains/creation.ts'
 import { query } from '../../../src/store/database.ts'
-import type { Account } from './accounts.ts'
-import type { Answer, Client } from './client.ts'
 import { eventually } from '../eventually.ts'
 import type { TestService } from '../harness.ts'
 import type { Call } from '../servers/proxy.ts'
+import type { Account } from './accounts.ts'
+import type { Answer, Client } from './client.ts'
 
 let names = 0
 

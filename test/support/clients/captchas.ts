@@ -1,7 +1,7 @@
-import { solveChallenge, type Challenge } from 'altcha-lib'
+import { type Challenge, solveChallenge } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
-import { succeeded } from './api.ts'
 import type { TestService } from '../harness.ts'
+import { succeeded } from './api.ts'
 
 /** A captcha as `POST /captcha/` returns it. */
 export interface Shown {

@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { request } from 'undici'
 import yaml from 'yaml'
-import type { Config } from '../../../src/settings/config.ts'
 import { createRouter } from '../../../src/http/router.ts'
+import type { Config } from '../../../src/settings/config.ts'
 
 /** A request and the answer to it. */
 export interface Exchange {

@@ -1,6 +1,6 @@
-import type { Answer, Client } from './client.ts'
 import { lookUp } from '../dns/dns.ts'
 import type { TestService } from '../harness.ts'
+import type { Answer, Client } from './client.ts'
 
 /** The header of Basic authentication. */
 export function basic(user: string, secret: string): { authorization: string } {

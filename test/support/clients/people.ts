@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { hashPassword } from '../../../src/service/accounts/passwords.ts'
 import { query } from '../../../src/store/database.ts'
 import type { System } from '../../../src/system.ts'
+import type { TestService } from '../harness.ts'
 import { shared, succeeded } from './api.ts'
 import type { Answer } from './client.ts'
-import type { TestService } from '../harness.ts'
-import { lettersTo, letterTo, type Letter } from './mails.ts'
+import { type Letter, lettersTo, letterTo } from './mails.ts'
 
 export const PASSWORD = 'correct horse battery'
 

@@ -4,9 +4,9 @@ import { decrypt, encrypt } from '../../../src/service/secrets/encryption.ts'
 import { hashSecret } from '../../../src/service/tokens/authentication.ts'
 import { generateSecret } from '../../../src/service/tokens/secrets.ts'
 import { query } from '../../../src/store/database.ts'
-import { Client } from './client.ts'
 import type { TestService } from '../harness.ts'
 import type { LocalService } from '../servers/service.ts'
+import { Client } from './client.ts'
 
 /** Columns of a token in Postgres' notation. */
 export interface TokenOptions {

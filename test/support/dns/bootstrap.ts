@@ -1,5 +1,5 @@
 import type { Server } from './dns.ts'
-import { contentOf, query, type Message } from './wire.ts'
+import { contentOf, type Message, query } from './wire.ts'
 
 /** What a registry asks: the servers of its zone, a validating resolver, and all nameservers on one port. */
 export interface Registry {

@@ -1,8 +1,8 @@
 import { query } from '../../../src/store/database.ts'
-import { ask, dataOf } from './dns.ts'
 import { eventually, eventuallyIs } from '../eventually.ts'
 import type { TestServers } from '../harness.ts'
 import { unrepaired } from '../state/marks.ts'
+import { ask, dataOf } from './dns.ts'
 
 interface PdnsZone {
   serial: number

@@ -1,7 +1,7 @@
 import packet, { type Answer as RR } from 'dns-packet'
 import ipaddr from 'ipaddr.js'
-import { createSocket, type Socket } from 'node:dgram'
 import { execFile } from 'node:child_process'
+import { createSocket, type Socket } from 'node:dgram'
 import { rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { SignedParent } from '../rollovers/parent.ts'
 import { newFolder } from '../servers/folders.ts'
 import { freePort, ownNetwork } from '../servers/ports.ts'
 import { installed } from '../servers/programs.ts'
 import { startRestartable } from '../servers/secondaries.ts'
-import type { SignedParent } from '../rollovers/parent.ts'
 import type { Server } from './dns.ts'
 
 const run = promisify(execFile)

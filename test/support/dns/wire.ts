@@ -1,5 +1,5 @@
-import { connect } from 'node:net'
 import packet from 'dns-packet'
+import { connect } from 'node:net'
 import { lowerCase, MAX_LABEL, printName, takeName } from '../../../src/dns/names.ts'
 import { decodeRdata } from '../../../src/dns/rdata.ts'
 import { REGISTRY } from '../../../src/dns/registry.ts'

@@ -5,7 +5,7 @@ import { INQUIRY_TIME, Parents } from '../../../src/nameserver/parents/parents.t
 import { newFolder } from '../servers/folders.ts'
 import { freePort, ownNetwork } from '../servers/ports.ts'
 import { installed } from '../servers/programs.ts'
-import { startRestartable, type RestartableServer } from '../servers/secondaries.ts'
+import { type RestartableServer, startRestartable } from '../servers/secondaries.ts'
 import type { Server } from './dns.ts'
 
 // A world above our nameservers: a root, the zone `example` on two nameservers of it (Knot), and a recursive resolver

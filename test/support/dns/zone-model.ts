@@ -1,4 +1,4 @@
-import { sorted, unsigned, rrsetsOf, type Message, type ServedRRset } from './wire.ts'
+import { type Message, rrsetsOf, type ServedRRset, sorted, unsigned } from './wire.ts'
 
 /** A nameserver's reply, without signatures and the contents of proofs. */
 export interface Reply {

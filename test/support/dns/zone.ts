@@ -2,12 +2,12 @@ import type { ExecutionContext } from 'ava'
 import { query as sql } from '../../../src/store/database.ts'
 import { dsIn } from '../clients/api.ts'
 import type { Answer, Client } from '../clients/client.ts'
+import type { TestService } from '../harness.ts'
+import { unrepaired } from '../state/marks.ts'
 import type { Server } from './dns.ts'
 import { validate } from './validators.ts'
-import type { TestService } from '../harness.ts'
-import { folded, isMixed, query, servedSerial, sorted, transferred, type ServedRRset } from './wire.ts'
+import { folded, isMixed, query, type ServedRRset, servedSerial, sorted, transferred } from './wire.ts'
 import { badlySigned, replyOf, verdictOf, ZoneModel } from './zone-model.ts'
-import { unrepaired } from '../state/marks.ts'
 
 /** A question to DNS: an absolute name and a type. */
 export type Question = [name: string, type: string]

@@ -8,7 +8,7 @@ import { discrepanciesOf } from '../dns/discrepancies.ts'
 import { lookUp } from '../dns/dns.ts'
 import { validate } from '../dns/validators.ts'
 import type { Servers } from '../servers/servers.ts'
-import { follow, FORGOTTEN, WARM, type ShownRollover, type Stage } from './stage.ts'
+import { follow, FORGOTTEN, type ShownRollover, type Stage, WARM } from './stage.ts'
 
 const SAME = ['publish', 'await-ds', 'await-ds-ttl']
 const OTHER = ['sign', 'publish', 'await-ds', 'await-ds-ttl', 'unpublish']

@@ -8,7 +8,7 @@ import { eventually } from '../eventually.ts'
 import { newFolder } from '../servers/folders.ts'
 import { ownNetwork } from '../servers/ports.ts'
 import { installed } from '../servers/programs.ts'
-import { startRestartable, type RestartableServer } from '../servers/secondaries.ts'
+import { type RestartableServer, startRestartable } from '../servers/secondaries.ts'
 
 const run = promisify(execFile)
 

@@ -4,7 +4,7 @@ import type { Server } from '../dns/dns.ts'
 import { newFolder } from '../servers/folders.ts'
 import { ownNetwork } from '../servers/ports.ts'
 import { installed } from '../servers/programs.ts'
-import { startRestartable, type RestartableServer } from '../servers/secondaries.ts'
+import { type RestartableServer, startRestartable } from '../servers/secondaries.ts'
 import type { SignedParent } from './parent.ts'
 
 /** A validating resolver (Unbound). */

@@ -6,7 +6,7 @@ import { projectFolder } from '../../../src/installation/project.ts'
 import type { Server } from '../dns/dns.ts'
 import { newFolder } from '../servers/folders.ts'
 import { installed } from '../servers/programs.ts'
-import { startRestartable, type RestartableServer } from '../servers/secondaries.ts'
+import { type RestartableServer, startRestartable } from '../servers/secondaries.ts'
 
 const run = promisify(execFile)
 

@@ -5,8 +5,8 @@ import { domainOf, newDomain, newRRset, succeeded } from '../clients/api.ts'
 import type { Client } from '../clients/client.ts'
 import type { Server } from '../dns/dns.ts'
 import { query, rrsetsOf, type WireRecord } from '../dns/wire.ts'
-import { DS_TTL, startParent, type SignedParent } from './parent.ts'
-import { startResolvers, type Resolvers } from './resolvers.ts'
+import { DS_TTL, type SignedParent, startParent } from './parent.ts'
+import { type Resolvers, startResolvers } from './resolvers.ts'
 import { Watch } from './watch.ts'
 
 /** What the service waits for instead of hours: `dnskeyTtl` is the TTL of DNSKEY indeed. */

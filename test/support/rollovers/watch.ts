@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { keyTag } from '../../../src/dns/dnssec.ts'
 import { parseRdata } from '../../../src/dns/rdata.ts'
 import { delegationsOf } from '../../../src/service/secrets/signing-keys.ts'
-import { ask, exchange, type DnsAnswer, type Server } from '../dns/dns.ts'
+import { ask, type DnsAnswer, exchange, type Server } from '../dns/dns.ts'
 import { Cached, type KeyName } from './cached.ts'
 import type { Resolver } from './resolvers.ts'
 

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unprivilegedAccount } from '../../../src/private-servers/account.ts'
 import { giveTo } from '../../../src/private-servers/instance-folder.ts'
-import { createDatabase } from './postgres/databases.ts'
-import { askPostgres } from './postgres/postgres-server.ts'
 import { newFolder } from './folders.ts'
 import { SQLITE_SCHEMA } from './packages.ts'
+import { createDatabase } from './postgres/databases.ts'
+import { askPostgres } from './postgres/postgres-server.ts'
 
 /** The backends of PowerDNS that the tests can use. */
 const BACKENDS = { lmdb: () => undefined, gsqlite3: sqlite, gpgsql: postgres }

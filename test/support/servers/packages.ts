@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { hasAll, type Requirement } from '../../../src/private-servers/packages.ts'
 import { hasBackend } from '../../../src/installation/programs.ts'
+import { hasAll, type Requirement } from '../../../src/private-servers/packages.ts'
 
 /** DNS programs of other projects; the tests check answers and zones with them. */
 export const dnsTools: Requirement[] = [

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 
 /** A local port on which nothing listens. */
 export async function freePort(): Promise<number> {

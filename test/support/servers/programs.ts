@@ -1,10 +1,10 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { basename, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { commandFor } from '../../../src/private-servers/account.ts'
 import { findProgram } from '../../../src/installation/programs.ts'
 import { projectFolder } from '../../../src/installation/project.ts'
+import { commandFor } from '../../../src/private-servers/account.ts'
 import { noteLog } from './logs.ts'
 
 export interface Program {

@@ -5,7 +5,7 @@ import { findPorts } from '../../../src/private-servers/ports.ts'
 import { ask, type Server } from '../dns/dns.ts'
 import { eventually } from '../eventually.ts'
 import { newFolder } from './folders.ts'
-import { installed, startProgram, type Program } from './programs.ts'
+import { installed, type Program, startProgram } from './programs.ts'
 
 /** A nameserver of another project. Its address stays when it is started again. */
 export interface RestartableServer extends Server {

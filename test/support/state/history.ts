@@ -1,4 +1,4 @@
-import { succeeded, type ShownRRset } from '../clients/api.ts'
+import { type ShownRRset, succeeded } from '../clients/api.ts'
 import type { Client } from '../clients/client.ts'
 
 export interface ShownChange {

@@ -1,4 +1,4 @@
-import { query, type Db } from '../../../src/store/database.ts'
+import { type Db, query } from '../../../src/store/database.ts'
 
 /** Everything that a write may leave in the database, as text. */
 export async function snapshot(db: Db): Promise<string> {

@@ -1,4 +1,4 @@
-import { query, type Db } from '../../../src/store/database.ts'
+import { type Db, query } from '../../../src/store/database.ts'
 import { eventually } from '../eventually.ts'
 import type { TestServers } from '../harness.ts'
 

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { projectFolder } from '../../../../src/installation/project.ts'
 import { newFolder } from '../folders.ts'
-import { startRestartable, type RestartableServer } from '../secondaries.ts'
 import { installed } from '../programs.ts'
+import { type RestartableServer, startRestartable } from '../secondaries.ts'
 
 /** Where the nameservers of the files are in a test: at 127.0.0.1, with these ports, by the last number of their address. */
 export interface Places {

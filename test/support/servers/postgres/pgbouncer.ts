@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { unprivilegedAccount } from '../../../../src/private-servers/account.ts'
 import { startDaemon } from '../../../../src/private-servers/daemon.ts'
 import { openInstanceFolder, removeInstanceFolder } from '../../../../src/private-servers/instance-folder.ts'
-import type { Database } from './databases.ts'
 import { newFolder } from '../folders.ts'
 import { freePort } from '../ports.ts'
 import { installed } from '../programs.ts'
+import type { Database } from './databases.ts'
 
 /** A PgBouncer before the database at `url`, whose server listens on a socket in a folder. */
 export async function startPgbouncer(url: string, mode: 'session' | 'transaction' | 'statement'): Promise<Database> {

@@ -1,8 +1,8 @@
 import { send } from '../../../../src/private-servers/running.ts'
 import { eventually, eventuallyIs } from '../../eventually.ts'
 import { ownNetwork } from '../ports.ts'
-import { startPostgresProxy, type PostgresProxy } from './postgres-proxy.ts'
-import { PostgresServer, type Blow } from './postgres-server.ts'
+import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
+import { type Blow, PostgresServer } from './postgres-server.ts'
 
 /** A primary and a standby, which change places, and an address that leads to the primary. */
 export class PostgresPair {

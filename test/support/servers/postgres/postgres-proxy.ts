@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /**
  * What happens to a connection on which a client sends a COMMIT:
