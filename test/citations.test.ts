@@ -7,18 +7,22 @@ import { projectFolder } from '../src/installation/project.ts'
 // docs/README.md also name tests.
 
 const PROJECT = projectFolder()
-const DESIGN = join(PROJECT, 'docs', 'design')
 
-/** The section numbers of each document, by its name without extension. */
-const SECTIONS = new Map(
-  readdirSync(DESIGN).map((file) => {
-    const text = readFileSync(join(DESIGN, file), 'utf8')
-    return [
-      file.replace(/\.md$/, ''),
-      new Set([...text.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map(([, number]) => number!)),
-    ]
+/** The files of each document by its name: its page, and those in a folder of that name. */
+const PAGES = new Map<string, string[]>()
+for (const path of files(join('docs', 'design'), /\.md$/)) {
+  const name = path.split('/')[2]!.replace(/\.md$/, '')
+  PAGES.set(name, [...(PAGES.get(name) ?? []), path])
+}
+
+/** The section numbers of each document, by its name. */
+const NUMBERS = new Map(
+  [...PAGES].map(([name, paths]) => {
+    const text = paths.map((path) => readFileSync(join(PROJECT, path), 'utf8')).join('\n')
+    return [name, [...text.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map(([, number]) => number!)]
   }),
 )
+const SECTIONS = new Map([...NUMBERS].map(([name, numbers]) => [name, new Set(numbers)]))
 
 /** A citation: a document's name, then one section or several, as in `contract §§5.3, 7.1 and 8`. */
 const CITATION = /\b([a-z]+)(?:\.md)?`?[ (]+§§?\s*((?:\d+(?:\.\d+)*(?:, | and | to |,§| §)?)+)/g
@@ -48,6 +52,18 @@ test('every cited section exists in docs/design', (t) => {
   }
   t.true(cited > 150, `only ${cited} citations found`)
   t.deepEqual(missing, [])
+})
+
+test('a number is that of one section, and a page of the contract has 3,000 words at most', (t) => {
+  for (const [name, numbers] of NUMBERS) t.is(new Set(numbers).size, numbers.length, name)
+  const sizes = PAGES.get('contract')!.map((path) => [
+    path,
+    readFileSync(join(PROJECT, path), 'utf8').match(/\S+/g)!.length,
+  ])
+  t.deepEqual(
+    sizes.filter(([, words]) => Number(words) > 3_000),
+    [],
+  )
 })
 
 /** A test's file and titles, as in `test/layers.test.ts`: "a title", "another title"; `…` stands for a variable part. */
