@@ -14,7 +14,7 @@ import type { Service } from '../support/servers/service.ts'
 import { endDoubt, markedZones, unrepaired } from '../support/state/marks.ts'
 import { startWorker, type Worker } from '../support/workers.ts'
 
-// Postgres crashes at each step of a write (architecture.md, "The mark before the push"), and loses what was committed
+// Postgres crashes at each step of a write (crashes.md), and loses what was committed
 // without waiting for the disk: the mark of a small write.
 
 let postgres: PostgresServer

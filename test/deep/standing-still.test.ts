@@ -11,7 +11,7 @@ import { type OwnService, useServed, useServers } from '../support/harness.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { breakTransactions } from '../support/state/transactions.ts'
 
-// The sender of a request stands still, or PowerDNS takes long (architecture.md, "The mark before the push"). The tests
+// The sender of a request stands still, or PowerDNS takes long (crashes.md). The tests
 // after the first one wait for IDLE_TIMEOUT, at the same time.
 
 const servers = useServers()

@@ -5,7 +5,7 @@ import { eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, useServers } from '../support/harness.ts'
 import { type CommitFate, type PostgresProxy, startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
 
-// The connection to Postgres breaks while a write commits (architecture.md, "The mark before the push").
+// The connection to Postgres breaks while a write commits (crashes.md).
 
 const servers = useServers()
 let proxy: PostgresProxy

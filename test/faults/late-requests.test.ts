@@ -8,7 +8,7 @@ import { test } from '../support/serial.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { changeAtPowerDns, soaOf } from '../support/state/behind-our-back.ts'
 
-// A request reaches PowerDNS after its sender has lost the zone's lock (architecture.md, "The mark before the push"). No
+// A request reaches PowerDNS after its sender has lost the zone's lock (crashes.md). No
 // process compares all serials during these tests: that happens at a start and every ten minutes.
 
 const servers = useServers()

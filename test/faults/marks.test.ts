@@ -11,7 +11,7 @@ import { type OwnService, useServers } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 
-// architecture.md, "The mark before the push".
+// crashes.md.
 
 const servers = useServers()
 let service: OwnService

@@ -6,7 +6,7 @@ import { SEED } from '../support/random.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 
 // A serial that was ever sent for a zone is never sent with other contents, whatever became of it and whatever the clock
-// says (architecture.md, "The mark before the push").
+// says (crashes.md).
 
 const service = useService()
 

@@ -9,7 +9,7 @@ import type { System } from '../../system.ts'
 import { delegationDigests } from './delegation-digests.ts'
 import { decrypt, encrypt } from './encryption.ts'
 
-// The keys that sign a zone, in the database with their private halves encrypted (architecture.md, "Keys").
+// The keys that sign a zone, in the database with their private halves encrypted (crashes.md, "Keys").
 
 type Named = Pick<Domain, 'id' | 'name'>
 

@@ -40,7 +40,7 @@ interface Sent {
 }
 
 /**
- * A transaction that publishes zones, each under a mark (architecture.md). The mark is committed before anything is
+ * A transaction that publishes zones, each under a mark (crashes.md). The mark is committed before anything is
  * sent, and the commit deletes it. Without a commit the mark stays, unless certainly nothing was applied.
  */
 export class Publication implements AsyncDisposable {
