@@ -20,7 +20,7 @@ test.serial('a process leaves the former primary, to which its connections are o
   await newDomain(api, 'before.example')
   await postgres.awaitStandby()
   await postgres.promote()
-  await eventuallyHas(output, 'a standby has replaced it')
+  await eventuallyHas(output, 'Postgres restarted or failed over')
   await createsAtPrimary(api, 'after.example')
   // The system of the test leaves like a process: when a connection for counters is replaced.
   const { counters } = servers().system.pools

@@ -34,7 +34,7 @@ test('after a failover that loses acknowledged changes, the log says so once, an
   await postgres.lose('killed')
   await postgres.promote()
   const output = () => services.map((each) => each.output()).join('')
-  await eventually(() => services.every((each) => each.output().includes('a standby has replaced it')))
+  await eventually(() => services.every((each) => each.output().includes('Postgres restarted or failed over')))
   await eventuallyHas(output, LOST)
   t.deepEqual(await discrepanciesInTheEnd(servers(), ['created.example']), [])
   t.deepEqual(dataOf(await ask(servers().powerDns, 'www.changed.example', 'A'), 'A'), ['192.0.2.1'])
