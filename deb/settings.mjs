@@ -10,6 +10,11 @@ const OPTIONS = JSON.parse(readFileSync(new URL('.prettierrc.json', PROJECT), 'u
 /** The settings of a service whose servers are not private, by group. */
 const own = Object.entries(GROUPS).filter(([group]) => !['Private servers', 'Tests'].includes(group))
 
+/** The names of the secrets, which files can hold instead. */
+const secrets = own
+  .flatMap(([, settings]) => Object.values(settings).filter(({ isSecret }) => isSecret))
+  .map(({ name }) => name)
+
 /** The lists, as the contents of files by their paths. */
 export async function lists() {
   const document = await format(configuration(), { ...OPTIONS, parser: 'markdown' })
@@ -32,6 +37,10 @@ function configuration() {
 All settings are environment variables. Zoneplane checks them at start, and reports all problems together. It logs a
 warning for a variable whose name looks like a misspelt setting. \`zoneplane help settings\` prints this list.
 
+A secret can be in a file instead, whose path is in the variable with \`_FILE\` after its name, such as
+\`PDNS_API_KEY_FILE=/run/secrets/pdns\`. A line break at the end of the file does not count. These are the secrets:
+${secrets.map((name) => `\`${name}\``).join(', ')}.
+
 ${sections.join('\n')}`
 }
 
@@ -48,7 +57,8 @@ function compose(text) {
   const lines = own
     .flatMap(([, settings]) => Object.values(settings))
     .filter(({ name }) => !new RegExp(`^      ${name}: `, 'm').test(before))
-    .map(({ name }) => `      ${name}: \${${name}:-}\n`)
+    .flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name]))
+    .map((name) => `      ${name}: \${${name}:-}\n`)
   return `${before}${mark}${lines.join('')}${after}`
 }
 
@@ -64,6 +74,7 @@ function environment() {
   return `# The settings of zoneplane.service. After a change: systemctl restart zoneplane
 # Only root and the user zoneplane can read this file.
 # Required: DATABASE_URL, PDNS_API_URL, PDNS_API_KEY, NAMESERVERS and KEY_ENCRYPTION_KEYS.
+# A secret can be in a file instead, such as PDNS_API_KEY_FILE=/etc/zoneplane/pdns-api-key, which the user zoneplane can read.
 # /usr/share/doc/zoneplane/docs/operators/install.md describes the database and the setup of PowerDNS.
 ${sections.join('')}`
 }

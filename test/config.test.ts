@@ -1,6 +1,10 @@
 import test from 'ava'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { RATES, SCOPES } from '../src/limits.ts'
-import { type Config, ConfigError, readConfig } from '../src/settings/config.ts'
+import { type Config, ConfigError, misspelt, readConfig } from '../src/settings/config.ts'
+import { type Setting, SETTINGS } from '../src/settings/settings.ts'
+import { newFolder } from './support/servers/folders.ts'
 import { settings } from './support/settings.ts'
 
 // Contract §16: the settings in the environment.
@@ -456,4 +460,36 @@ test('no problem repeats a secret', (t) => {
   })
   t.true(reported.length >= 4)
   t.false(reported.join().includes('Canary'))
+})
+
+test('a secret can be in a file, whose last line break does not count', (t) => {
+  const file = (text: string) => {
+    const path = join(newFolder(), 'secret')
+    writeFileSync(path, text)
+    return path
+  }
+  const secrets = Object.values<Setting<unknown>>(SETTINGS).filter(({ isSecret }) => isSecret)
+  t.deepEqual(secrets.map(({ name }) => name).sort(), [
+    ...['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'MAIL_URL', 'PDNS_API_KEY', 'TRANSFER_KEY', 'ZONEPLANE_TOKEN'],
+  ])
+  const env = { PDNS_API_URL: 'http://127.0.0.1:8081', NAMESERVERS: 'ns1.example.net' }
+  t.is(readConfig({ ...env, PDNS_API_KEY_FILE: file('the-key\n') }).pdnsApiKey, 'the-key')
+  t.is(readConfig({ ZONEPLANE_TOKEN_FILE: file('token-of-a-file') }).token, 'token-of-a-file')
+  const absent = join(newFolder(), 'absent')
+  for (const [given, problem] of [
+    [
+      { ZONEPLANE_TOKEN: 'a-secret-text', ZONEPLANE_TOKEN_FILE: file('another-text') },
+      'ZONEPLANE_TOKEN: set this or ZONEPLANE_TOKEN_FILE, not both',
+    ],
+    [{ TRANSFER_KEY_FILE: absent }, `TRANSFER_KEY: the file of TRANSFER_KEY_FILE cannot be read: ENOENT`],
+    [{ MAIL_URL_FILE: file(' \n') }, 'MAIL_URL: the file of MAIL_URL_FILE, '],
+    [{ ZONEPLANE_TOKEN_FILE: file('short') }, 'ZONEPLANE_TOKEN: '],
+  ] as const) {
+    const { message } = t.throws(() => readConfig(given), { instanceOf: ConfigError })
+    t.true(message.startsWith(problem), message)
+    for (const text of ['a-secret-text', 'another-text', 'short']) t.false(message.includes(text), message)
+  }
+  t.deepEqual(misspelt({ PDNS_API_KEY_FILE: 'x', PDNS_API_KEY_FILES: 'x' }), [
+    ['PDNS_API_KEY_FILES', 'PDNS_API_KEY_FILE'],
+  ])
 })

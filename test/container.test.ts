@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { projectFolder } from '../src/installation/project.ts'
 import { startPostgres } from '../src/private-servers/postgres.ts'
 import { readConfig } from '../src/settings/config.ts'
+import { type Setting, SETTINGS } from '../src/settings/settings.ts'
 import { openDatabase, query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { composeProblems, interpolate, readCompose } from './support/compose.ts'
@@ -24,9 +25,14 @@ test('docker-compose.yml is valid by the JSON schema of the compose specificatio
 })
 
 test('docker-compose.yml passes every setting to the API except those of private servers, and no other variable', (t) => {
-  const passed = new Set(Object.keys(compose.services.api.environment))
+  const { environment } = compose.services.api
+  const passed = new Set(Object.keys(environment))
   const wanted = settings()
   for (const name of privateSettings) wanted.delete(name)
+  // Of a secret that the file itself does not set, a file can hold the value.
+  for (const { name, isSecret } of Object.values<Setting<unknown>>(SETTINGS)) {
+    if (isSecret && environment[name] === `\${${name}:-}`) wanted.add(`${name}_FILE`)
+  }
   t.deepEqual([...passed].sort(), [...wanted].sort())
 })
 

@@ -25,7 +25,7 @@ const ARROWS: Record<string, readonly string[]> = {
   flow: ['errors.ts', 'limits.ts', 'log.ts'],
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
   metrics: ['limits.ts'],
-  settings: ['dns', 'limits.ts', 'time.ts'],
+  settings: ['errors.ts', 'dns', 'limits.ts', 'time.ts'],
   installation: ['errors.ts'],
   dns: [],
 }

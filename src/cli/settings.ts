@@ -6,6 +6,7 @@ export function settingsText(): string {
   return groups.map(([group, rows]) => `${group}\n\n${Object.values(rows).map(entry).join('\n')}`).join('\n')
 }
 
-function entry({ name, usual, meaning }: Setting<unknown>): string {
-  return `  ${name} (default: ${usual})\n${meaning.replace(/(.{1,70})( |$)/g, '      $1\n')}`
+function entry({ name, isSecret, usual, meaning }: Setting<unknown>): string {
+  const text = isSecret ? `${meaning}. Or ${name}_FILE names a file with it` : meaning
+  return `  ${name} (default: ${usual})\n${text.replace(/(.{1,70})( |$)/g, '      $1\n')}`
 }

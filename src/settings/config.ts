@@ -1,4 +1,6 @@
 import leven from 'leven'
+import { readFileSync } from 'node:fs'
+import { reasonOf } from '../errors.ts'
 import { type Config, type Setting, SETTINGS } from './settings.ts'
 
 export type { Config }
@@ -12,25 +14,45 @@ export class ConfigError extends Error {}
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
-  const values = Object.entries<Setting<unknown>>(SETTINGS).map(([key, { name, read, fallback }]) => {
-    const text = env[name]?.trim()
-    if (text === undefined || text === '') return [key, fallback]
+  const given = new Set<string>()
+  const values = Object.entries<Setting<unknown>>(SETTINGS).map(([key, setting]) => {
     try {
-      return [key, read(text)]
+      const text = textOf(setting, env)
+      if (text === '') return [key, setting.fallback]
+      given.add(setting.name)
+      return [key, setting.read(text)]
     } catch (error) {
-      problems.push(`${name}: ${(error as Error).message}`)
-      return [key, fallback]
+      problems.push(`${setting.name}: ${(error as Error).message}`)
+      return [key, setting.fallback]
     }
   })
   const config = Object.fromEntries(values) as Config
-  problems.push(...contradictions(config, env))
+  problems.push(...contradictions(config, given))
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
 }
 
+/** Returns the text of a setting: that of its variable, or for a secret of the file that the other variable names. */
+function textOf({ name, isSecret }: Setting<unknown>, env: NodeJS.ProcessEnv): string {
+  const text = env[name]?.trim() ?? ''
+  const path = isSecret ? (env[`${name}_FILE`]?.trim() ?? '') : ''
+  if (path === '') return text
+  if (text !== '') throw new Error(`set this or ${name}_FILE, not both`)
+  let contents: string
+  try {
+    contents = readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw new Error(`the file of ${name}_FILE cannot be read: ${reasonOf(error)}`, { cause: error })
+  }
+  if (contents === '') throw new Error(`the file of ${name}_FILE, ${path}, is empty`)
+  return contents
+}
+
 /** Returns the variables that look like misspelt settings, each with the setting that it resembles most. */
 export function misspelt(env: NodeJS.ProcessEnv): [variable: string, setting: string][] {
-  const known = Object.values(SETTINGS).map(({ name }) => name)
+  const known = Object.values<Setting<unknown>>(SETTINGS).flatMap(({ name, isSecret }) =>
+    isSecret ? [name, `${name}_FILE`] : [name],
+  )
   // In short names, two letters make other words, such as SORT of PORT.
   const others = Object.keys(env).filter((name) => name.length > 7 && !known.includes(name))
   return others.flatMap((name) => {
@@ -42,10 +64,9 @@ export function misspelt(env: NodeJS.ProcessEnv): [variable: string, setting: st
   })
 }
 
-/** Returns the contradictions between settings. */
-function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
+/** Returns the contradictions between settings. @param given the names of those that the environment has */
+function contradictions(config: Config, given: ReadonlySet<string>): string[] {
   const { databaseUrl, pdnsApiUrl, pdnsApiKey, mailUrl, publicUrl } = config
-  const isSet = (name: string) => Boolean(env[name]?.trim())
   const rules: [broken: boolean, problem: string][] = [
     [
       config.ciControl && (databaseUrl ?? pdnsApiUrl) !== undefined,
@@ -53,19 +74,19 @@ function contradictions(config: Config, env: NodeJS.ProcessEnv): string[] {
     ],
     [(pdnsApiUrl === undefined) !== (pdnsApiKey === undefined), 'PDNS_API_URL and PDNS_API_KEY: set both or none'],
     [
-      pdnsApiUrl !== undefined && !isSet('NAMESERVERS'),
+      pdnsApiUrl !== undefined && !given.has('NAMESERVERS'),
       'NAMESERVERS: needed with a PowerDNS of your own, e.g. "ns1.example.net, ns2.example.net"',
     ],
     [
-      databaseUrl !== undefined && !isSet('KEY_ENCRYPTION_KEYS'),
+      databaseUrl !== undefined && !given.has('KEY_ENCRYPTION_KEYS'),
       'KEY_ENCRYPTION_KEYS: needed with a database of your own; `openssl rand -base64 32` makes a key. Keep a copy of ' +
         'it apart from the database',
     ],
     [
-      pdnsApiUrl !== undefined && isSet('TRANSFER_ADDRESSES'),
+      pdnsApiUrl !== undefined && given.has('TRANSFER_ADDRESSES'),
       'TRANSFER_ADDRESSES: only with a private PowerDNS; set allow-axfr-ips of your own',
     ],
-    [mailUrl !== undefined && !isSet('MAIL_FROM'), 'MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net'],
+    [mailUrl !== undefined && !given.has('MAIL_FROM'), 'MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net'],
     // Otherwise an attacker could choose, by the Host header, the target of links in other people's mails.
     [
       mailUrl !== undefined && publicUrl === undefined,

@@ -11,6 +11,8 @@ export interface Setting<T> {
   fallback: T
   /** The default for readers: a text of the variable in double quotes, or words. */
   usual: string
+  /** Whether it is a secret, which a file can hold instead: the variable with `_FILE` after its name has the path. */
+  isSecret?: boolean
   /** The meaning, on one line. Texts of variables are in double quotes, documents are paths from the project's root. */
   meaning: string
 }
@@ -33,21 +35,31 @@ function optional<T>(name: string, read: (text: string) => T, usual?: string): M
   return unset<T | undefined>(name, read, undefined, usual)
 }
 
+/** Declares that a setting is a secret. */
+function secret<T>(setting: Setting<T>): Setting<T> {
+  return { ...setting, isSecret: true }
+}
+
 /** All settings (contract §16), in the groups and the order of the documents. The keys are those of `Config`. */
 export const GROUPS = {
   Servers: {
-    databaseUrl: optional('DATABASE_URL', parse.database, 'a private Postgres')`
-      Postgres 15 or newer, at one address, such as "postgres://zoneplane@localhost/zoneplane?host=/var/run/postgresql"`,
+    databaseUrl: secret(optional('DATABASE_URL', parse.database, 'a private Postgres')`
+      Postgres 15 or newer, at one address, such as "postgres://zoneplane@localhost/zoneplane?host=/var/run/postgresql"`),
     pdnsApiUrl: optional('PDNS_API_URL', parse.url('http:', 'https:'), 'a private PowerDNS')`
       base URL of PowerDNS' web server, such as "http://127.0.0.1:8081"`,
-    pdnsApiKey: optional('PDNS_API_KEY', String, 'none, required with PDNS_API_URL')`
-      API key of that web server`,
+    pdnsApiKey: secret(optional('PDNS_API_KEY', String, 'none, required with PDNS_API_URL')`
+      API key of that web server`),
     pdnsConnections: setting('PDNS_CONNECTIONS', parse.integer(1, 100), '8')`
       connections to that API, 1 to 100. PowerDNS stalls above 8 to 10 in all: divide them among the processes that
       share it`,
-    keyEncryptionKeys: unset('KEY_ENCRYPTION_KEYS', parse.encryptionKeys, [], 'made once and kept in the data folder')`
+    keyEncryptionKeys: secret(unset(
+      'KEY_ENCRYPTION_KEYS',
+      parse.encryptionKeys,
+      [],
+      'made once and kept in the data folder',
+    )`
       keys that encrypt secrets in the database, separated by commas: the first one encrypts, all decrypt.
-      "openssl rand -base64 32" makes one. Required with DATABASE_URL. Keep a copy apart from the database`,
+      "openssl rand -base64 32" makes one. Required with DATABASE_URL. Keep a copy apart from the database`),
     startTimeout: setting('START_TIMEOUT', parse.integer(0, 3600), '60')`
       seconds that a starting process waits for Postgres, 0 to 3600`,
     shutdownDelay: setting('SHUTDOWN_DELAY', parse.integer(0, 40), '0')`
@@ -118,9 +130,9 @@ export const GROUPS = {
       Zoneplane sends them NOTIFY after every change`,
     catalogZone: optional('CATALOG_ZONE', parse.hostName)`
       name of a catalog zone (RFC 9432), which lists all zones for the secondaries`,
-    transferKey: optional('TRANSFER_KEY', parse.transferKey)`
+    transferKey: secret(optional('TRANSFER_KEY', parse.transferKey)`
       TSIG key that can transfer every zone, such as "hmac-sha256:transfer:SECRET". "openssl rand -base64 32" makes a
-      secret`,
+      secret`),
     privateTransfers: setting('PRIVATE_TRANSFERS', parse.isOn, 'off')`
       "on": users can name private, loopback and other special-purpose addresses for their own secondaries, and checks
       at the parent ask nameservers at such addresses`,
@@ -145,14 +157,14 @@ export const GROUPS = {
       default limit of domains of a new account, or "none"`,
     limitOctets: setting('LIMIT_OCTETS', parse.integer(65_536, RECORD_OCTETS_MAX), '33554432')`
       octets of records that a domain can have, 65536 to 50331648`,
-    token: optional('ZONEPLANE_TOKEN', parse.secret, 'made once and kept in the data folder')`
+    token: secret(optional('ZONEPLANE_TOKEN', parse.secret, 'made once and kept in the data folder')`
       secret of the demo account's token, at least 8 characters. With DATABASE_URL, there is a demo account only if this
-      is set`,
+      is set`),
   },
   Mail: {
-    mailUrl: optional('MAIL_URL', parse.mailServer, 'none: mails are files in the data folder')`
+    mailUrl: secret(optional('MAIL_URL', parse.mailServer, 'none: mails are files in the data folder')`
       SMTP server: "smtp://[user:password@]host[:port]", or the same with "smtps://". Zoneplane sends a password only
-      over TLS`,
+      over TLS`),
     mailFrom: unset('MAIL_FROM', parse.address, 'zoneplane@zoneplane.test', 'none, required with MAIL_URL')`
       sender's address`,
   },
