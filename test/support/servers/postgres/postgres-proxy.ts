@@ -28,6 +28,8 @@ export interface PostgresProxy {
 
 /** The end of a Bind message of the prepared statement `commit`, with an unnamed portal. */
 const COMMIT = Buffer.from('\0commit\0')
+/** What Postgres answers when it has committed. */
+const COMMITTED = 'COMMIT\0'
 
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   let target = new URL(databaseUrl)
@@ -44,6 +46,8 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     const pair: [Socket, Socket] = [client, upstream]
     pairs.add(pair)
     let isSwallowing = false
+    /** The end of what Postgres has answered since then. */
+    let answered = ''
     client.on('data', (chunk) => {
       const fate = chunk.includes(COMMIT) ? decide() : 'pass'
       if (fate === 'pass' || fate === 'swallow') upstream.write(chunk)
@@ -53,8 +57,10 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
       if (fate === 'cut' || fate === 'forget') client.destroy()
     })
     upstream.on('data', (chunk) => {
-      if (!isSwallowing) client.write(chunk)
-      else upstream.destroy()
+      if (!isSwallowing) return client.write(chunk)
+      // Before it, there can be answers to statements that were sent together with COMMIT.
+      answered = answered.slice(-COMMITTED.length) + chunk.toString('latin1')
+      return answered.includes(COMMITTED) ? upstream.destroy() : undefined
     })
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => {
