@@ -151,12 +151,12 @@ test('a fresh start makes a new key; if npm is killed, the service and its priva
   t.deepEqual(processes(folder), [undefined, undefined])
 })
 
-test('`zoneplane start` has a help; after a wrong option it names that, and the exit code is 1', async (t) => {
+test('`zoneplane start` has a help; after a wrong option it names that, and the exit code is 2', async (t) => {
   const [helped, help] = await runOurs(['start', '--help'], privately(newFolder()))
   t.is(helped, 0)
   t.regex(help, /^Usage: zoneplane start/)
   const [code, wrong] = await runOurs(['start', '--bogus'], privately(newFolder()))
-  t.is(code, 1)
+  t.is(code, 2)
   t.regex(wrong, /^zoneplane: unknown option '--bogus'/)
   t.regex(wrong, /--help/)
   t.notRegex(wrong, /^\s+at /m)
