@@ -493,3 +493,12 @@ test('a secret can be in a file, whose last line break does not count', (t) => {
     ['PDNS_API_KEY_FILES', 'PDNS_API_KEY_FILE'],
   ])
 })
+
+test('TRANSFER_ADDRESSES of somebody else’s PowerDNS can say only that there are none', (t) => {
+  const env = { PDNS_API_URL: 'http://127.0.0.1:8081', PDNS_API_KEY: 'key', NAMESERVERS: 'ns1.example.net' }
+  t.deepEqual(readConfig({ ...env, TRANSFER_ADDRESSES: 'none' }).transferAddresses, [])
+  t.throws(() => readConfig({ ...env, TRANSFER_ADDRESSES: '192.0.2.1' }), {
+    instanceOf: ConfigError,
+    message: 'TRANSFER_ADDRESSES: only with a private PowerDNS; set allow-axfr-ips of your own',
+  })
+})

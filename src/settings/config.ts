@@ -83,7 +83,7 @@ function contradictions(config: Config, given: ReadonlySet<string>): string[] {
         'it apart from the database',
     ],
     [
-      pdnsApiUrl !== undefined && given.has('TRANSFER_ADDRESSES'),
+      pdnsApiUrl !== undefined && config.transferAddresses.length > 0,
       'TRANSFER_ADDRESSES: only with a private PowerDNS; set allow-axfr-ips of your own',
     ],
     [mailUrl !== undefined && !given.has('MAIL_FROM'), 'MAIL_FROM: needed with MAIL_URL, e.g. dns@example.net'],
