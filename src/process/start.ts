@@ -36,9 +36,17 @@ export interface StartOptions {
  * does not name: a demo.
  * @throws ConfigError; StartError
  */
-export async function start({ fresh, install, ci }: StartOptions): Promise<void> {
-  const isThrowaway = ci && !process.env['ZONEPLANE_DATA']?.trim()
-  const dataFolder = isThrowaway ? throwawayFolder() : dataFolderOf(process.env)
+export async function start(options: StartOptions): Promise<void> {
+  if (!options.ci || process.env['ZONEPLANE_DATA']?.trim()) return startIn(dataFolderOf(process.env), options)
+  const dataFolder = throwawayFolder()
+  try {
+    await startIn(dataFolder, options)
+  } finally {
+    rmSync(dataFolder, { recursive: true, force: true })
+  }
+}
+
+async function startIn(dataFolder: string, { fresh, install, ci }: StartOptions): Promise<void> {
   const config = readConfig({
     ...(ci && CI_SETTINGS),
     ...withoutBlanks(process.env),
@@ -49,7 +57,7 @@ export async function start({ fresh, install, ci }: StartOptions): Promise<void>
   // From now on, so that an early Ctrl-C also stops everything cleanly.
   const stopping = new AbortController()
   const hurrying = new AbortController()
-  const told = toldToStop().then((reason) => {
+  const told = toldToStop(ci).then((reason) => {
     progress(`${reason}: stopping`)
     stopping.abort()
     onSignal(() => {
@@ -64,7 +72,6 @@ export async function start({ fresh, install, ci }: StartOptions): Promise<void>
   } finally {
     if (stack !== undefined) forgetServers(config.dataFolder)
     await stack?.stop()
-    if (isThrowaway) rmSync(dataFolder, { recursive: true, force: true })
   }
 }
 
@@ -83,8 +90,8 @@ function onSignal(work: (signal: string) => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, work)
 }
 
-/** Resolves, with the reason, when the process shall stop. */
-async function toldToStop(): Promise<string> {
+/** Resolves, with the reason, when the process shall stop. @param ci whether it runs for the tests of its parent process */
+async function toldToStop(ci: boolean): Promise<string> {
   return new Promise((resolve) => {
     onSignal(resolve)
     // The output has lost its reader, as after `npm start | head`, or when the terminal was closed.
@@ -92,11 +99,11 @@ async function toldToStop(): Promise<string> {
       stream.on('error', () => {
         resolve('the output is closed')
       })
-    // npm passes signals on, but cannot pass on the one that kills it.
-    if (process.env['npm_lifecycle_event'] !== 'start') return
+    // npm passes signals on, but cannot pass on the one that kills it; npx passes none on.
+    if (!ci && process.env['npm_lifecycle_event'] !== 'start') return
     const parent = process.ppid
     const watch = setInterval(() => {
-      if (process.ppid !== parent) resolve('npm has ended')
+      if (process.ppid !== parent) resolve('the parent process has ended')
     }, PARENT_PAUSE)
     watch.unref()
   })

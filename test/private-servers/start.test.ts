@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { projectFolder } from '../../src/installation/project.ts'
@@ -18,6 +18,7 @@ import { processes } from './processes.ts'
 /** The data folder of services that start one after the other: each start costs seconds, and the first one most. */
 const folder = newFolder()
 const keyFile = join(folder, 'key-encryption-key')
+const cli = join(projectFolder(), 'build', 'src', 'cli.js')
 
 const privately = (data: string) => ({
   PATH: process.env['PATH'],
@@ -138,17 +139,33 @@ test('if nobody reads the output any more, the service stops cleanly', async (t)
 
 test('a fresh start makes a new key; if npm is killed, the service and its private servers stop', async (t) => {
   const command = 'exec "$0" --enable-source-maps "$1" start --fresh'
-  const parent = startProgram(
-    'sh',
-    ['-c', `sh -c '${command}' "$0" "$1"; true`, process.execPath, join(projectFolder(), 'build', 'src', 'cli.js')],
-    { ...privately(folder), npm_lifecycle_event: 'start' },
-  )
+  const parent = startProgram('sh', ['-c', `sh -c '${command}' "$0" "$1"; true`, process.execPath, cli], {
+    ...privately(folder),
+    npm_lifecycle_event: 'start',
+  })
   await eventually(() => apiUrl(parent.output()))
   t.not(readFileSync(keyFile, 'utf8'), key)
   parent.child.kill('SIGKILL')
   await parent.ended
-  t.regex(parent.output(), /^zoneplane: npm has ended: stopping$/m)
+  t.regex(parent.output(), /^zoneplane: the parent process has ended: stopping$/m)
   t.deepEqual(processes(folder), [undefined, undefined])
+})
+
+test('--ci ends with the process that has started it, and leaves nothing; neither does a start that fails', async (t) => {
+  const tmp = newFolder()
+  const command = ['-c', '"$0" --enable-source-maps "$1" --ci; true', process.execPath, cli]
+  const env = { ...privately(folder), ZONEPLANE_DATA: '', TMPDIR: tmp }
+  const parent = startProgram('sh', command, env)
+  await eventually(() => apiUrl(parent.output()))
+  t.not(readdirSync(tmp).length, 0)
+  parent.child.kill('SIGKILL')
+  await parent.ended
+  t.regex(parent.output(), /^zoneplane: the parent process has ended: stopping$/m)
+  t.deepEqual(readdirSync(tmp), [])
+  for (const wrong of [{ MINIMUM_TTL: '0' }, { ZONEPLANE_SEED: '/absent.yaml' }]) {
+    t.not(await startProgram(process.execPath, [cli, '--ci'], { ...env, ...wrong }).ended, 0)
+    t.deepEqual(readdirSync(tmp), [])
+  }
 })
 
 test('`zoneplane start` has a help; after a wrong option it names that, and the exit code is 2', async (t) => {
