@@ -21,7 +21,7 @@ export async function seedDemo(system: System, secret: string): Promise<string |
   const accountId = await transaction(system.db, async (trx) => {
     const limitDomains = system.config.limitDomains ?? null
     const account = { email: DEMO_EMAIL, passwordHash: null, state: 'active', outreachPreference: true } as const
-    await accounts.insert(trx, { ...account, limitDomains, dailyRate: null, now })
+    await accounts.insert(trx, { ...account, limitDomains, dailyRate: null, limitHistoryOctets: null, now })
     const accountId = (await accounts.withEmail(trx, DEMO_EMAIL))!.id
     const token = { ownerId: accountId, secretHash: hashSecret(secret), name: 'demo', now }
     await tokens.ensure(trx, token)

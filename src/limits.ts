@@ -35,6 +35,9 @@ export const RESTORABLE_OCTETS = 256 * 1024 * 1024
 /** The largest limit of the octets of a domain's records: repair sends long RRsets in one request of 64 MiB at most. */
 export const RECORD_OCTETS_MAX = 48 * 1024 * 1024
 
+/** By default, how many times the octets of records of one domain the histories of an account can have (contract §15.5). */
+export const HISTORIES_FACTOR = 32
+
 /** The longest duration (contract §5.3), in days; and the maximum length of its text. */
 export const DURATION_DAYS = 365_000
 export const DURATION_TEXT_LENGTH = 100

@@ -87,18 +87,25 @@ function section(title: string, head: string[], cells: (string | number)[][]): s
 interface LimitOptions {
   domains?: number | 'none'
   dailyRate?: number | 'default'
+  historyOctets?: number | 'default'
 }
 
 function withLimits(command: Command): Command {
   return command
     .option('--domains <number>', 'how many domains it can have, or none for no limit', numberOr('none'))
     .option('--daily-rate <number>', 'how many requests it can send in a day, or default', numberOr('default'))
+    .option(
+      '--history-octets <number>',
+      'how large its histories can be, or default',
+      numberOr('default', 0, 2 ** 53 - 1),
+    )
 }
 
-function limits({ domains, dailyRate }: LimitOptions): Limits {
+function limits({ domains, dailyRate, historyOctets }: LimitOptions): Limits {
   return {
     ...(domains !== undefined && { limitDomains: domains === 'none' ? null : domains }),
     ...(dailyRate !== undefined && { dailyRate: dailyRate === 'default' ? null : dailyRate }),
+    ...(historyOctets !== undefined && { limitHistoryOctets: historyOctets === 'default' ? null : historyOctets }),
   }
 }
 
@@ -107,16 +114,18 @@ function shown(one: Account): Outcome {
 }
 
 function rows(all: Account[]): string[] {
-  const cells = all.map(({ email, state, domains, limitDomains, dailyRate, created }) => [
+  const cells = all.map(({ email, state, domains, limitDomains, dailyRate, limitHistoryOctets, created }) => [
     email,
     state,
     `${domains}/${limitDomains ?? 'unlimited'}${domains > (limitDomains ?? Infinity) ? ' (above the limit)' : ''}`,
     dailyRate ?? 'default',
+    limitHistoryOctets ?? 'default',
     shortTime(created),
   ])
-  return table(['EMAIL', 'STATE', 'DOMAINS', 'DAILY RATE', 'CREATED'], cells)
+  return table(['EMAIL', 'STATE', 'DOMAINS', 'DAILY RATE', 'HISTORY OCTETS', 'CREATED'], cells)
 }
 
-function present({ id, email, state, created, domains, limitDomains, dailyRate }: Account) {
-  return { id, email, state, created, domains, limit_domains: limitDomains, daily_rate: dailyRate }
+function present({ id, email, state, created, domains, limitDomains, dailyRate, limitHistoryOctets }: Account) {
+  const limits = { limit_domains: limitDomains, daily_rate: dailyRate, limit_history_octets: limitHistoryOctets }
+  return { id, email, state, created, domains, ...limits }
 }

@@ -45,7 +45,7 @@ export function tellProgress(done: number, all: number): void {
 /** Returns a parser for commander of whole numbers, or of one word instead. */
 export function numberOr(word: string | undefined, least = 0, most = 2 ** 31 - 1): (text: string) => number | string {
   return (text) => {
-    const number = /^\d{1,10}$/.test(text) ? Number(text) : NaN
+    const number = /^\d{1,16}$/.test(text) ? Number(text) : NaN
     if (number >= least && number <= most) return number
     if (text === word) return word
     const other = word === undefined ? '' : `, or ${word}`

@@ -92,6 +92,8 @@ export const METRICS = {
   ),
   zoneplane_rrsets: gauge('About how many RRsets there are.', {}),
   zoneplane_history_entries: gauge('About how many entries the history has.', {}),
+  zoneplane_history_octets: gauge('How many octets the histories had at the last look at their limits.', {}),
+  zoneplane_history_trimmed_total: counter('Entries that went because the histories of an account were too large.', {}),
   zoneplane_mails_queued: gauge('Mails that wait to be sent.', {}),
   zoneplane_oldest_mail_age_seconds: gauge('Age of the oldest of them; 0 if there is none.', {}),
   zoneplane_mails_total: counter('Attempts to send a mail by their outcome.', {

@@ -4,6 +4,7 @@ import { projectVersion } from '../installation/project.ts'
 import { delegationTask } from '../service/delegation/checking.ts'
 import { notificationTask } from '../service/delegation/notifying.ts'
 import { signallingTask } from '../service/delegation/signalling.ts'
+import { historyLimitTask } from '../service/domains/history-limits.ts'
 import { retentionTask } from '../service/domains/retention.ts'
 import { mailTask } from '../service/mails/mail-queue.ts'
 import { failoverTasks } from '../service/operation/failover.ts'
@@ -25,7 +26,7 @@ export interface Running extends AsyncDisposable {
 }
 
 /**
- * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its history, publishes its catalog
+ * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its histories, publishes its catalog
  * zone, notifies its secondaries, checks its delegations, tells parents of changes, keeps its signalling zones up
  * to date, and serves its metrics if they are wanted. @throws StartError
  */
@@ -46,6 +47,7 @@ export async function serve(system: System): Promise<Running> {
     ...failoverTasks(system),
     mailTask(system),
     retentionTask(system),
+    historyLimitTask(system),
     catalogTask(system),
     sweepTask(system),
     ...rolloverTasks(system),

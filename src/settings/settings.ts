@@ -157,6 +157,9 @@ export const GROUPS = {
       default limit of domains of a new account, or "none"`,
     limitOctets: setting('LIMIT_OCTETS', parse.integer(65_536, RECORD_OCTETS_MAX), '33554432')`
       octets of records that a domain can have, 65536 to 50331648`,
+    limitHistoryOctets: optional('LIMIT_HISTORY_OCTETS', parse.integer(65_536, 2 ** 53 - 1), '32 times "LIMIT_OCTETS"')`
+      octets of history that the domains of an account can have, with those that it deleted. Beyond it, the oldest
+      entries go`,
     token: secret(optional('ZONEPLANE_TOKEN', parse.secret, 'made once and kept in the data folder')`
       secret of the demo account's token, at least 8 characters. With DATABASE_URL, there is a demo account only if this
       is set`),

@@ -5,6 +5,7 @@ import { begin, type Db, one } from './database.ts'
 export type Work =
   | 'catalog zones'
   | 'checks at the parent'
+  | 'limits of histories'
   | 'notifications of parents'
   | 'rollovers'
   | 'rollovers at parents'

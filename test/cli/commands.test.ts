@@ -47,7 +47,8 @@ test.serial('an account can be created, listed, limited, disabled, enabled and d
   const email = 'life@example.net'
   const made = (await json('account', 'create', email, '--domains', '2')) as Record<string, unknown>
   t.regex(String(made['id']), new RegExp(`^${UUID}$`))
-  t.deepEqual(Object.keys(made), ['id', 'email', 'state', 'created', 'domains', 'limit_domains', 'daily_rate'])
+  const limits = ['limit_domains', 'daily_rate', 'limit_history_octets']
+  t.deepEqual(Object.keys(made), ['id', 'email', 'state', 'created', 'domains', ...limits])
   t.like(made, { email, state: 'active', domains: 0, limit_domains: 2, daily_rate: null })
   t.is(await refusal('account', 'create', 'Life@example.net'), 'Account Life@example.net already exists.')
 
@@ -57,8 +58,8 @@ test.serial('an account can be created, listed, limited, disabled, enabled and d
 
   const [succeeded, printed] = await zoneplane('account', 'list')
   t.true(succeeded)
-  t.regex(printed, /^EMAIL +STATE +DOMAINS +DAILY RATE +CREATED$/m)
-  t.regex(printed, /^life@example\.net +active +1\/2 +default +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d$/m)
+  t.regex(printed, /^EMAIL +STATE +DOMAINS +DAILY RATE +HISTORY OCTETS +CREATED$/m)
+  t.regex(printed, /^life@example\.net +active +1\/2 +default +default +20\d\d-\d\d-\d\d \d\d:\d\d:\d\d$/m)
   t.true(((await json('account', 'list')) as { id: string }[]).some(({ id }) => id === made['id']))
 
   t.like(await json('account', 'set-limit', email, '--domains', '1'), { limit_domains: 1, daily_rate: null })
@@ -67,10 +68,12 @@ test.serial('an account can be created, listed, limited, disabled, enabled and d
     limit_domains: null,
     daily_rate: 50,
   })
-  t.like(await json('account', 'set-limit', email, '--daily-rate', 'default'), {
+  t.like(await json('account', 'set-limit', email, '--daily-rate', 'default', '--history-octets', '5000000000'), {
     limit_domains: null,
     daily_rate: null,
+    limit_history_octets: 5_000_000_000,
   })
+  t.like(await json('account', 'set-limit', email, '--history-octets', 'default'), { limit_history_octets: null })
 
   t.like(await json('account', 'disable', email), { state: 'disabled' })
   t.is((await api.get('/domains/')).text, '{"detail":"User inactive or deleted."}')

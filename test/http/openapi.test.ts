@@ -166,7 +166,7 @@ const MEMBERS: Record<string, string> = {
   Key: 'dnskey ds flags keytype managed',
   RRset: 'created domain subname name records ttl type touched',
   Change: 'subname type before after',
-  Entry: 'id created version source owner token request_id count rollover changes',
+  Entry: 'id created version source owner token request_id count rollover trimmed changes',
   PublicationStatus: 'version published status nameservers',
   NameserverStatus: 'name status version detail',
   Account: 'created domains_under_management email id limit_domains outreach_preference',

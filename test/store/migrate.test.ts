@@ -4,18 +4,19 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import pg from 'pg'
+import pg, { type Pool } from 'pg'
 import { projectFolder } from '../../src/installation/project.ts'
 import { type Db, openDatabase, query } from '../../src/store/database.ts'
 import { put, storedTransfers } from '../../src/store/domains/transfers.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
+import { count, sum } from '../../src/store/zone/history-octets.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDatabase } from '../support/servers/postgres/databases.ts'
 
 const run = promisify(execFile)
 
 /** A database without tables, for one test. */
-async function withEmptyDatabase(work: (url: string, db: Db) => Promise<void>): Promise<void> {
+async function withEmptyDatabase(work: (url: string, db: Pool) => Promise<void>): Promise<void> {
   const { url, drop } = await createDatabase('template0')
   const db = openDatabase(url, 1)
   try {
@@ -280,6 +281,55 @@ test('the octets of the records that are there are counted', async (t) => {
       { name: 'empty.test', octets: 0 },
       { name: 'full.test', octets: 9 + 10 + 3 },
     ])
+  })
+})
+
+test('the histories that are there are counted, some at a time', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    await undo(db, '35_history_octets')
+    await query(
+      db,
+      `with account as (
+         insert into accounts (email, created, credentials_changed, state)
+         values ('a@example.test', now(), now(), 'active') returning id
+       ), gone as (
+         insert into deleted_domains (id, name, owner_id, minimum_ttl, denial, created, deleted)
+         select 1001, 'gone.test', id, 60, '', now(), now() from account
+       )
+       insert into domains (id, name, owner_id, minimum_ttl, version, size, created, published, touched)
+       overriding system value
+       select n, n || '.test', id, 60, 1, 0, now(), now(), now() from account, generate_series(1, 250) as n`,
+    )
+    await query(
+      db,
+      `insert into history (id, domain_id, created, version, source, count, changes)
+       select gen_random_uuid(), id, now(), 1, 'api', 1, '["ä"]' from generate_series(2, 1001) as id, generate_series(1, 2)`,
+    )
+    await migrate(url)
+    const octets = () =>
+      query(
+        db,
+        `select name, history_octets as octets from domains where id in (1, 2, 250)
+         union all select name, history_octets from deleted_domains order by name`,
+      )
+    t.deepEqual(
+      await octets(),
+      ['1.test', '2.test', '250.test', 'gone.test'].map((name) => ({ name, octets: null })),
+    )
+    t.like(await sum(db, 0), { octets: 0, uncounted: 251, above: [] })
+    // A write counts once it can.
+    const row = { id: 2, octets: 100 }
+    await query(db, 'update domains set history_octets = history_octets + :octets where id = :id', row)
+    await count(db)
+    const each = 2 * ('["ä"]'.length + 1 + 256)
+    t.deepEqual(await octets(), [
+      { name: '1.test', octets: 0 },
+      { name: '2.test', octets: each },
+      { name: '250.test', octets: each },
+      { name: 'gone.test', octets: each },
+    ])
+    t.like(await sum(db, 0), { octets: 250 * each, uncounted: 0 })
   })
 })
 

@@ -6,6 +6,7 @@ import { integer, ruledText } from '../fields/fields.ts'
 import { TIME_INPUT, VERSION_INPUT } from '../fields/patterns.ts'
 import {
   arrayOf,
+  BOOLEAN,
   type Component,
   COUNT,
   described,
@@ -49,6 +50,11 @@ export const ENTRY = representation<Entry>()(['Entry'], {
       'What happened to the replacement of the keys, and its phase since then, null if it ended; then no RRset changed. ' +
       'null for other sources.',
     example: null,
+  },
+  trimmed: {
+    read: BOOLEAN,
+    text: "Whether older entries went before their time, because the histories of the account's domains were too large.",
+    example: false,
   },
   changes: {
     read: nullable(arrayOf(ref(CHANGE.schema))),

@@ -74,6 +74,7 @@ function newAccount(system: System, email: string, values: Partial<store.NewAcco
     state: 'active',
     limitDomains: system.config.limitDomains ?? null,
     dailyRate: null,
+    limitHistoryOctets: null,
     outreachPreference: true,
     now: system.now(),
     ...values,
@@ -82,8 +83,8 @@ function newAccount(system: System, email: string, values: Partial<store.NewAcco
 
 // Operations of the operator, on any account (contract §15.2).
 
-/** The maximum number of an account's domains, and of its requests per day; an absent limit stays. */
-export type Limits = Partial<Pick<Account, 'limitDomains' | 'dailyRate'>>
+/** The maximum of an account's domains, requests per day, and octets of history; an absent limit stays. */
+export type Limits = Partial<store.Limits>
 
 /** Creates an active account without a password. @throws Invalid; Conflict if the address is taken */
 export async function create(system: System, email: string, limits: Limits): Promise<Account> {

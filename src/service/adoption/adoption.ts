@@ -9,6 +9,7 @@ import * as accounts from '../../store/accounts/accounts.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
 import { conflicts } from '../../store/domains/relatives.ts'
+import * as history from '../../store/zone/history.ts'
 import * as marks from '../../store/zone/marks.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
@@ -19,7 +20,7 @@ import { suspension } from '../names/suspended.ts'
 import { OWN_REPAIR, PROGRESS_PAUSE, repair } from '../repair/reconcile.ts'
 import { isPublic, statesOf, storeKeys } from '../secrets/signing-keys.ts'
 import { sizeOf } from '../zone/changes.ts'
-import { creations, record, SERVICE } from '../zone/journal.ts'
+import { creations, draft, SERVICE } from '../zone/journal.ts'
 import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
 import { type AdoptionOptions, type ContentsPlan, counted, planContents } from './adoption-plan.ts'
 
@@ -235,8 +236,10 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
   const row = { name, ownerId: owner.id, minimumTtl: system.config.minimumTtl, version, denial, now }
   const { id } = await store.insert(trx, { ...row, isMember: system.config.catalogZone !== undefined })
   const written = contents.rrsets
-  await rrsets.apply(trx, id, { removed: [], written, growth: sizeOf(written), version, rectify: true, now })
-  await record(system, trx, id, SERVICE, { version, now }, await creations(written))
+  const entry = await draft(system, SERVICE, { version, now }, await creations(written))
+  const outcome = { removed: [], written, growth: sizeOf(written), historyOctets: entry.octets }
+  await rrsets.apply(trx, id, { ...outcome, version, rectify: true, now })
+  await history.add(trx, id, entry)
   await storeKeys(system, trx, { id, name }, keys, { only: true })
   await marks.setMany(trx, [name], { delay: OWN_REPAIR })
 }

@@ -151,9 +151,9 @@ export type Deleted = DeletedDomain & { rrsets: RRsetState[] }
  */
 export async function deletedDomain(trx: Db, name: string, writer: Writer, at?: Timestamp): Promise<Deleted> {
   const domain = isConfined(writer) ? undefined : await buried(trx, name, writer.accountId)
-  if (domain === undefined) throw Invalid.field('name', 'There is nothing to restore.')
-  const oldest = await store.oldest(trx, domain.id)
-  if (at !== undefined && (oldest === undefined || at < oldest.created || at > domain.deleted)) {
+  const oldest = domain && (await store.oldest(trx, domain.id))
+  if (domain === undefined || oldest === undefined) throw Invalid.field('name', 'There is nothing to restore.')
+  if (at !== undefined && (at < oldest.created || at > domain.deleted)) {
     throw Invalid.field('at', 'There is no history of that time.')
   }
   const states = await store.statesAt(trx, domain.id, at ?? before(domain.deleted))

@@ -3,14 +3,15 @@ import { CLOCK_SKEW } from '../../limits.ts'
 import { eraseRetired } from '../../store/domains/keys.ts'
 import * as windows from '../../store/windows.ts'
 import { forget } from '../../store/zone/deleted-domains.ts'
-import { removeBefore } from '../../store/zone/history.ts'
+import { removeBefore } from '../../store/zone/history-octets.ts'
 import type { System } from '../../system.ts'
 import { DAY, later, type Timestamp } from '../../time.ts'
+import { NIL_UUID } from '../ids.ts'
 import { removeGivenUp } from '../mails/mail-queue.ts'
 
-/** Entries of the history that are deleted at once when they are too old, and milliseconds between two searches. */
-const HISTORY_BATCH = 1_000
-const HISTORY_PAUSE = 600_000
+/** Domains and keys that are deleted at once when they are too old, and milliseconds between two searches. */
+const BATCH = 1_000
+const PAUSE = 600_000
 
 /**
  * Deletes the entries of the history that are older than HISTORY_DAYS, forgets the domains that were deleted before, and
@@ -18,8 +19,10 @@ const HISTORY_PAUSE = 600_000
  */
 export async function trimHistory(system: System, stopping?: AbortSignal): Promise<void> {
   const first = daysAgo(system, system.config.historyDays)
-  for (const remove of [removeBefore, forget, eraseRetired]) {
-    while (stopping?.aborted !== true && (await remove(system.db, first, HISTORY_BATCH)) === HISTORY_BATCH);
+  let last: string | undefined = NIL_UUID
+  while (last !== undefined && stopping?.aborted !== true) last = await removeBefore(system.db, first, last)
+  for (const remove of [forget, eraseRetired]) {
+    while (stopping?.aborted !== true && (await remove(system.db, first, BATCH)) === BATCH);
   }
 }
 
@@ -34,5 +37,5 @@ export function retentionTask(system: System): BackgroundTask {
     await removeGivenUp(system)
     await windows.removeBefore(system.db, Date.now() - CLOCK_SKEW * 1000)
   }
-  return keepRunning(system.log, 'history trimming', work, HISTORY_PAUSE)
+  return keepRunning(system.log, 'history trimming', work, PAUSE)
 }

@@ -28,7 +28,12 @@ export async function creations(rrsets: RRsetState[]): Promise<Step[]> {
   return mapInSlices(rrsets, (after) => ({ subname: after.subname, type: after.type, before: undefined, after }))
 }
 
-/** Adds changes to a domain's history, in the transaction that makes them (contract §15.5). */
+/** Returns the entry of a domain's history for changes (contract §15.5). The transaction that makes them adds it. */
+export async function draft(system: System, author: Author, state: State, steps: Step[]): Promise<history.Draft> {
+  return history.draft(occasionOf(system, author, state), steps)
+}
+
+/** Adds an entry to a domain's history, for what does not count its octets itself. */
 export async function record(
   system: System,
   trx: Db,
@@ -37,7 +42,7 @@ export async function record(
   state: State,
   steps: Step[],
 ): Promise<void> {
-  await history.add(trx, domainId, occasionOf(system, author, state), steps)
+  await history.addCounted(trx, domainId, await draft(system, author, state, steps))
 }
 
 /** Returns the occasion of a change. It has the id of the request only if an account is the author. */

@@ -10,6 +10,7 @@ import * as notifications from '../../store/domains/notifications.ts'
 import { storedTransfers } from '../../store/domains/transfers.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import { bury } from '../../store/zone/deleted-domains.ts'
+import * as history from '../../store/zone/history.ts'
 import type { RRset, RRsetState } from '../../store/zone/rrsets.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import { after, type Timestamp } from '../../time.ts'
@@ -20,7 +21,7 @@ import { contentsOf, isAnnouncement, servedChanges } from './cds.ts'
 import { type Change, growthOf, refuseTooLarge, rrsetAfter, sizeOf, type Written, type ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import type { Difference } from './differences.ts'
-import { type Author, creations, occasionOf, record } from './journal.ts'
+import { type Author, creations, draft, occasionOf } from './journal.ts'
 import { created, deleted, isCut, occlusions } from './occlusion.ts'
 import { deleteLeftovers, ended, equalise, nextVersion, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
@@ -165,10 +166,12 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { system, trx } = publication
     const removed = deleted(changes)
     const written = changes.flatMap(({ after }) => after ?? [])
+    const entry = await draft(system, author, state, changes)
+    const outcome = { removed, written, growth: growthOf(changes), historyOctets: entry.octets, ...state }
     await allOf([
       rrsets.touch(trx, domain.id, idle, state.now),
-      rrsets.apply(trx, domain.id, { removed, written, growth: growthOf(changes), ...state }),
-      record(system, trx, domain.id, author, state, changes),
+      rrsets.apply(trx, domain.id, outcome),
+      history.add(trx, domain.id, entry),
       changes.some(isAnnouncement) && notifications.add(trx, [domain.id], state.now),
     ])
   }
@@ -183,13 +186,14 @@ export class Zone implements ZoneState, AsyncDisposable {
     const { domain, publication } = this
     const { system, trx } = publication
     const { id, version, published: now } = domain
-    const steps = await creations(written)
+    const entry = await draft(system, this.author, { version, now }, await creations(written))
+    const outcome = { removed: [], written, growth: sizeOf(written), historyOctets: entry.octets }
     const storing = sendAlong(
       allOf([
         keysOf(trx, id),
         transfersOf(system, trx, domain),
-        rrsets.apply(trx, id, { removed: [], written, growth: sizeOf(written), version, rectify: true, now }),
-        record(system, trx, id, this.author, { version, now }, steps),
+        rrsets.apply(trx, id, { ...outcome, version, rectify: true, now }),
+        history.add(trx, id, entry),
       ]),
     )
     try {

@@ -19,6 +19,8 @@ export interface Account {
   limitDomains: number | null
   /** The maximum number of its requests in a day; null: the general rate. */
   dailyRate: number | null
+  /** The maximum of octets of its domains' histories; null: the general limit. */
+  limitHistoryOctets: number | null
   /** True if the operator may write about other things than the account. */
   outreachPreference: boolean
   /** The time of the last change of e-mail address, password, MFA or state. */
@@ -27,8 +29,11 @@ export interface Account {
   knownNetworks: string[]
 }
 
+/** The limits of an account that the operator can set. */
+export type Limits = Pick<Account, 'limitDomains' | 'dailyRate' | 'limitHistoryOctets'>
+
 const COLUMNS = `id, created, email, password_hash as "passwordHash", state, domains, limit_domains as "limitDomains",
-  daily_rate as "dailyRate", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged",
+  daily_rate as "dailyRate", limit_history_octets as "limitHistoryOctets", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged",
   known_networks as "knownNetworks"`
 
 /** Returns all accounts, sorted by address. */
@@ -54,8 +59,9 @@ export async function insert(trx: Db, account: NewAccount): Promise<Account | un
   return maybeOne(
     trx,
     `insert into accounts
-       (created, email, password_hash, state, limit_domains, daily_rate, outreach_preference, credentials_changed)
-     values (:now, :email, :passwordHash, :state, :limitDomains, :dailyRate, :outreachPreference, :now)
+       (created, email, password_hash, state, limit_domains, daily_rate, limit_history_octets, outreach_preference,
+        credentials_changed)
+     values (:now, :email, :passwordHash, :state, :limitDomains, :dailyRate, :limitHistoryOctets, :outreachPreference, :now)
      on conflict (lower(email)) do nothing returning ${COLUMNS}`,
     account,
   )
@@ -116,12 +122,14 @@ export async function setOutreachPreference(db: Db, id: string, preference: bool
 export async function setLimits(
   db: Db,
   id: string,
-  { limitDomains, dailyRate }: Pick<Account, 'limitDomains' | 'dailyRate'>,
+  { limitDomains, dailyRate, limitHistoryOctets }: Limits,
 ): Promise<Account> {
   return one(
     db,
-    `update accounts set limit_domains = :limitDomains, daily_rate = :dailyRate where id = :id returning ${COLUMNS}`,
-    { id, limitDomains, dailyRate },
+    `update accounts
+     set limit_domains = :limitDomains, daily_rate = :dailyRate, limit_history_octets = :limitHistoryOctets
+     where id = :id returning ${COLUMNS}`,
+    { id, limitDomains, dailyRate, limitHistoryOctets },
   )
 }
 

@@ -174,9 +174,10 @@ export async function insert(
   return one(
     trx,
     `with inserted as (
-       insert into domains (${isNew ? '' : 'id, '}name, owner_id, minimum_ttl, version, denial, size, created, published, touched)
+       insert into domains (${isNew ? '' : 'id, history_octets, '}name, owner_id, minimum_ttl, version, denial, size, created,
+         published, touched)
        overriding system value
-       values (${isNew ? '' : ':id, '}:name, :ownerId, :minimumTtl, :version, :denial, 0, :created, :now, :now)
+       values (${isNew ? '' : ':id, (select history_octets from deleted_domains where id = :id), '}:name, :ownerId, :minimumTtl, :version, :denial, 0, :created, :now, :now)
        returning *
      ), member as (
        insert into catalog_members (domain_id, zone) select id, name from inserted where :isMember

@@ -4,7 +4,7 @@ import { RESTORABLE_OCTETS } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
-import { idAt, type Occasion } from './history.ts'
+import { idAt, type Occasion, OCTETS } from './history.ts'
 
 /** A deleted domain. */
 export interface DeletedDomain {
@@ -24,29 +24,38 @@ export interface DeletedDomain {
 export async function bury(trx: Db, domainId: number, occasion: Occasion): Promise<void> {
   await query(
     trx,
-    `with buried as (
-       insert into deleted_domains (id, name, owner_id, minimum_ttl, denial, created, deleted)
-       select id, name, owner_id, minimum_ttl, denial, created, :now from domains
-       where id = :domainId and record_octets <= ${RESTORABLE_OCTETS}
-       returning id
+    `with entry as (
+       insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes)
+       select :id, id, :now, :version, :source, :ownerId, :tokenId, :requestId, size, (
+         select '[' || coalesce(string_agg(format('["%s","%s",[%s,%s,null]', subname, type, ttl,
+           substr(cast(array_to_json(records) as text), 2)), ','), '') || ']'
+         from rrsets where domain_id = :domainId
+       ) from domains where id = :domainId and record_octets <= ${RESTORABLE_OCTETS}
+       returning domain_id, ${OCTETS} as octets
      )
-     insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes)
-     select :id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, size, (
-       select '[' || coalesce(string_agg(format('["%s","%s",[%s,%s,null]', subname, type, ttl,
-         substr(cast(array_to_json(records) as text), 2)), ','), '') || ']'
-       from rrsets where domain_id = :domainId
-     ) from buried join domains using (id)`,
+     insert into deleted_domains (id, name, owner_id, minimum_ttl, denial, created, deleted, history_octets)
+     select id, name, owner_id, minimum_ttl, denial, created, :now, history_octets + octets
+     from entry join domains on id = domain_id`,
     { ...occasion, id: idAt(occasion.now, randomBytes(8)), domainId },
   )
 }
 
-/** Returns the domain of this name that was deleted last; with `ownerId`, of this account. */
+/** Whether the history of a deleted domain has its last state, which goes after all others. */
+const HAS_HISTORY = '(select true from history where domain_id = deleted_domains.id limit 1)'
+
+/**
+ * Returns the domain of this name that was deleted last, unless its history is gone; with `ownerId`, of this account. Its
+ * history stays as it is until the transaction ends.
+ */
 export async function buried(db: Db, name: string, ownerId: string | null): Promise<DeletedDomain | undefined> {
   return maybeOne(
     db,
-    `select id, name, owner_id as "ownerId", minimum_ttl as "minimumTtl", denial, created, deleted
-     from deleted_domains
-     where name = :name and (cast(:ownerId as uuid) is null or owner_id = :ownerId) order by deleted desc limit 1`,
+    `select * from (
+       select id, name, owner_id as "ownerId", minimum_ttl as "minimumTtl", denial, created, deleted
+       from deleted_domains
+       where name = :name and (cast(:ownerId as uuid) is null or owner_id = :ownerId)
+       order by deleted desc limit 1 for update
+     ) as deleted_domains where ${HAS_HISTORY}`,
     { name, ownerId },
   )
 }
@@ -67,7 +76,7 @@ const RESTORABLE = `(
         select later.id from deleted_domains as later
         where later.name = deleted_domains.name and later.owner_id = deleted_domains.owner_id
         order by later.deleted desc limit 1
-      )
+      ) and ${HAS_HISTORY}
   ) as deleted_domains`
 
 /** Returns a page of the deleted domains that an account can restore and that contain a text, last deletion first. */

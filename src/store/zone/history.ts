@@ -62,6 +62,8 @@ export interface Entry {
   count: number
   /** null unless the source is `rollover`; then there are no changes. */
   rollover: RolloverAction | null
+  /** True if older entries went because of the limit of octets. */
+  trimmed: boolean
   /** null in a page if they are larger than SMALL. */
   changes: Step[] | null
 }
@@ -77,7 +79,13 @@ const SMALL = 2048
 const COLUMNS = `history.id, history.created, history.version, history.source,
   (select email from accounts where accounts.id = history.owner_id) as owner, history.token_id as "tokenId",
   (select name from tokens where tokens.id = history.token_id) as "tokenName", history.request_id as "requestId",
-  history.count, history.rollover`
+  history.count, history.rollover, history.trimmed`
+
+/** Octets for which each entry counts beside its changes (contract §15.5): its other columns, and the indexes. */
+const ENTRY_OCTETS = 256
+
+/** The octets of an entry. Postgres does not read a long text to know its length. */
+export const OCTETS = `(octet_length(history.changes) + ${ENTRY_OCTETS})`
 
 /** An RRset in compact form: its TTL, then its records. */
 type Compact = [ttl: number, ...records: string[]] | null
@@ -100,19 +108,39 @@ export interface Occasion extends Author, Pick<Entry, 'rollover'> {
   requestId: string | null
 }
 
-/** Adds an entry to a domain's history. */
-export async function add(trx: Db, domainId: number, occasion: Occasion, steps: Step[]): Promise<void> {
+/** An entry that is about to be stored. */
+export interface Draft extends Occasion {
+  count: number
+  changes: string
+  octets: number
+}
+
+/** Returns an entry for a domain's history. */
+export async function draft(occasion: Occasion, steps: Step[]): Promise<Draft> {
   const changes = await stringify(steps, ({ subname, type, before, after }): CompactStep => [
     subname,
     type,
     compact(before),
     compact(after),
   ])
+  return { ...occasion, count: steps.length, changes, octets: Buffer.byteLength(changes) + ENTRY_OCTETS }
+}
+
+const INSERT = `insert into history
+    (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes, rollover)
+  values (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :count, :changes, :rollover)`
+
+/** Adds an entry to a domain's history. The caller adds its octets to those of the domain. */
+export async function add(trx: Db, domainId: number, draft: Draft): Promise<void> {
+  await query(trx, INSERT, { ...draft, id: idAt(draft.now, randomBytes(8)), domainId })
+}
+
+/** Adds an entry to a domain's history, and its octets to those of the domain. */
+export async function addCounted(trx: Db, domainId: number, draft: Draft): Promise<void> {
   await query(
     trx,
-    `insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes, rollover)
-     values (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :count, :changes, :rollover)`,
-    { ...occasion, id: idAt(occasion.now, randomBytes(8)), domainId, count: steps.length, changes },
+    `with counted as (update domains set history_octets = history_octets + :octets where id = :domainId) ${INSERT}`,
+    { ...draft, id: idAt(draft.now, randomBytes(8)), domainId },
   )
 }
 
@@ -211,16 +239,4 @@ export async function statesAt(db: Db, domainId: number, time: Timestamp): Promi
     { domainId, time },
   )
   return rows.map(({ subname, type, before }) => ({ subname, type, before: contentsOf(before) }))
-}
-
-/** Deletes at most `limit` entries older than this time, and returns their number. */
-export async function removeBefore(db: Db, time: Timestamp, limit: number): Promise<number> {
-  const removed = await query(
-    db,
-    `delete from history where id in (
-       select id from history where id < :first order by id limit :limit for update skip locked
-     ) returning id`,
-    { first: idAt(time, Buffer.alloc(8)), limit },
-  )
-  return removed.length
 }

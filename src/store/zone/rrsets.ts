@@ -199,6 +199,8 @@ export interface Outcome {
   /** Created or replaced. */
   written: RRsetState[]
   growth: Growth
+  /** Of the entry that the domain's history gets. */
+  historyOctets: number
   version: number
   rectify: boolean
   now: Timestamp
@@ -206,7 +208,7 @@ export interface Outcome {
 
 /** Deletes, creates and replaces RRsets, in at most two statements for as many RRsets as a request may have. */
 export async function apply(trx: Db, domainId: number, outcome: Outcome): Promise<void> {
-  const { removed, written, growth, ...state } = outcome
+  const { removed, written, growth, historyOctets, ...state } = outcome
   if (removed.length > 0) {
     await query(
       trx,
@@ -222,7 +224,7 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
       `with domain as (
          update domains
          set version = :version, rectify = :rectify, size = size + :rrsets, record_octets = record_octets + :octets,
-           published = :now, touched = :now
+           history_octets = history_octets + :historyOctets, published = :now, touched = :now
          where id = :domainId
        )
        insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
@@ -231,7 +233,11 @@ export async function apply(trx: Db, domainId: number, outcome: Outcome): Promis
        on conflict on constraint rrsets_identity
          do update set ttl = excluded.ttl, records = excluded.records, touched = excluded.touched`,
       {
-        ...{ domainId, ...state, ...(from === 0 ? growth : { rrsets: 0, octets: 0 }) },
+        ...{
+          domainId,
+          ...state,
+          ...(from === 0 ? { ...growth, historyOctets } : { rrsets: 0, octets: 0, historyOctets: 0 }),
+        },
         batch: await stringify(batch, ({ subname, type, ttl, records }) => ({ subname, type, ttl, records })),
       },
     )

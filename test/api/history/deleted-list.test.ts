@@ -87,9 +87,13 @@ test('more than 500 deleted domains are paged', async (t) => {
   const { id, api } = await service().account()
   await query(
     service().system.db,
-    `insert into deleted_domains (id, name, owner_id, minimum_ttl, created, deleted)
-     select 1000000 + n, 'gone-' || n || '.test', :id, 60, now(), now() - interval '1 second' * n
-     from generate_series(1, 501) as n`,
+    `with gone as (
+       insert into deleted_domains (id, name, owner_id, minimum_ttl, created, deleted)
+       select 1000000 + n, 'gone-' || n || '.test', :id, 60, now(), now() - interval '1 second' * n
+       from generate_series(1, 501) as n returning id, deleted
+     )
+     insert into history (id, domain_id, created, version, source, count, changes)
+     select gen_random_uuid(), id, deleted, 1, 'api', 0, '[]' from gone`,
     { id },
   )
   const required = await api.get(LIST)

@@ -19,6 +19,7 @@ export interface ShownEntry {
   request_id: string | null
   count: number
   rollover: { action: string; phase: string | null } | null
+  trimmed: boolean
   changes: ShownChange[] | null
 }
 
