@@ -134,12 +134,13 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
       <Opened summary={summary}>
         <Details name={name} entry={entry} onOpen={onOpen} />
       </Opened>
+      {entry.trimmed && <p class="quiet">Older changes are gone: the histories of this account were too large.</p>}
     </li>
   )
 }
 
 function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: (open: Open) => void }) {
-  const { id, version, source, rollover } = entry
+  const { id, version, source, rollover, trimmed } = entry
   const asked = useAsked(
     async () =>
       entry.changes ??
@@ -147,7 +148,7 @@ function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: 
     [id],
   )
   const isCreation = ['creation', 'import'].includes(source)
-  const states = [...(isCreation ? [] : ([['before', version - 1]] as const)), ['after', version]] as const
+  const states = [...(isCreation || trimmed ? [] : ([['before', version - 1]] as const)), ['after', version]] as const
   /** Stages what would undo the entry, so that one can choose; what has changed since is asked about there. */
   const stage = () => {
     stageElsewhere(

@@ -1,4 +1,5 @@
 import type { Browser } from 'playwright-core'
+import { query } from '../../src/store/database.ts'
 import { withBrowser } from '../support/browser.ts'
 import { newDomain, newRRset, type ShownRRset, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
@@ -83,6 +84,23 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('button', { name: 'Apply' }).click()
     await eventuallyIs(async () => (await api.get(`/domains/${name}/rrsets/?type=TXT`)).text, '[]')
     t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('a person sees that older changes are gone', async (t) => {
+    const { api, secret } = await service().account()
+    const name = await newDomain(api)
+    await newRRset(api, name, { subname: 'www', type: 'A', ttl: 300, records: ['192.0.2.1'] })
+    const sql = `with gone as (delete from history where source = 'creation' and domain_id = (select id from domains where name = :name) returning domain_id)
+      update history set trimmed = true where source = 'api' and domain_id = (select domain_id from gone)`
+    await query(service().system.db, sql, { name })
+    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/history`, secret })
+    const { page } = tab
+    await page.getByText('Older changes are gone: the histories of this account were too large.').waitFor()
+    await page.getByText('www A created').click()
+    // What was before is not known any more.
+    await page.getByRole('button', { name: 'Show the zone after it' }).waitFor()
+    t.is(await page.getByRole('button', { name: 'Show the zone before it' }).count(), 0)
     await page.context().close()
   })
 
