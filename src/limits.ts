@@ -129,22 +129,23 @@ export const BODY_FORM = 64 * 1024
 export const BODY_TIME = 60_000
 export const BODY_TIME_LARGE = 300_000
 
-/** Octets of the bodies of running requests without a token (contract §1.3): of one address, and of all. */
+/**
+ * Milliseconds for which a body waits for places (contract §1.8), and after which those who wait take away the places of
+ * a request that waits for its client.
+ */
+export const PLACE_TIME = 5_000
+export const KEEPING_TIME = 4_000
+
+/** Octets of the bodies of running requests without a token (contract §1.8): of one network, and of all. */
 export const STRANGERS_BODIES = { each: 1024 * 1024, all: 32 * 1024 * 1024 }
 
-/** Octets of the bodies of running requests with a token: of one account, and of all. @param limit the setting */
+/** Octets of the bodies of running requests with a token: of one group, and of all. @param limit the setting */
 export function accountsBodies(limit: number): { each: number; all: number } {
   const largest = Math.max(limit, BODY_COLLECTION)
   return { each: 4 * largest, all: 12 * largest }
 }
 
-/**
- * Octets of further bodies of one address or account, once these bounds are reached, and of all: a few callers with
- * large bodies, or with bodies that never arrive, do not keep the others from sending small ones.
- */
-export const SMALL_BODIES = { each: 16 * 1024, all: 32 * 1024 * 1024 }
-
-/** Large responses that are in the making or in flight to their clients (contract §1.5): of one account, and of all. */
+/** Large responses that are in the making or in flight to their clients (contract §1.8): of one group, and of all. */
 export const READERS = { each: 4, all: 64 }
 
 /** Exports of zone files: each keeps a connection to Postgres until the client has taken it. */
@@ -193,7 +194,7 @@ export const PUBLICATION_WAIT = 30
 export const WAITING_MAX = 200
 export const WAITING_PER_ACCOUNT = 20
 
-/** Checks at the parent and searches for records of a process at a time: of each account, of all; what a search reads. */
+/** Checks at the parent and searches for records of a process at a time: of each group, of all; what a search reads. */
 export const CHECKS = { each: 1, all: 10 }
 export const SEARCHES = { each: 1, all: 4, rrsets: 1_000_000, octets: 256 * 1024 * 1024 }
 

@@ -30,17 +30,17 @@ interface Bounds {
   queues: Budget
   /** The writes of each account. */
   writers: Budget
-  /** The bodies of running requests, of clients without a token, and of accounts: all, and some more small ones. */
-  bodies: { strangers: Budget[]; accounts: Budget[] }
-  /** The large responses of each account that are in the making or in flight. */
+  /** The octets of the bodies of running requests, of clients without a token, and of accounts. */
+  bodies: { strangers: Budget; accounts: Budget }
+  /** The large responses that are in the making or in flight, by the account's group: API tokens, or logins. */
   readers: Budget
-  /** The exports of each account. */
+  /** The exports, by group. */
   exports: Budget
   /** The requests of each account that wait until a change is served. */
   waiting: Budget
-  /** The checks at the parent that an account has asked for. */
+  /** The checks at the parent that somebody has asked for, by group. */
   checks: Budget
-  /** The searches for records. */
+  /** The searches for records, by group. */
   searches: Budget
 }
 

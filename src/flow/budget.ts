@@ -1,5 +1,5 @@
 import { Busy } from '../errors.ts'
-import { TURN_TIMEOUT } from '../limits.ts'
+import { KEEPING_TIME, TURN_TIMEOUT } from '../limits.ts'
 
 const STOPPING = 'the process stops'
 
@@ -14,21 +14,74 @@ export interface Patience {
   gone: AbortSignal
 }
 
+/** Milliseconds between two looks for places that are kept too long. */
+const LOOKING_PAUSE = 500
+
+/** A request that has places, and knows when it has them only because it waits for its client, or for a stranger. */
+export class Holder {
+  #waited = 0
+  #since: number | undefined
+  #cut: () => void = () => undefined
+
+  /** From now on it waits. @param cut ends it, so that it gives its places back */
+  begin(cut: () => void): void {
+    this.#since ??= performance.now()
+    this.#cut = cut
+  }
+
+  /** It goes on, and cannot lose its places now. */
+  end(): void {
+    this.#waited = this.waited
+    this.#since = undefined
+  }
+
+  /** The milliseconds for which it has waited in all. */
+  get waited(): number {
+    return this.#waited + (this.#since === undefined ? 0 : performance.now() - this.#since)
+  }
+
+  /** Whether it waits now, and has waited for KEEPING_TIME. */
+  get isSlow(): boolean {
+    return this.#since !== undefined && this.waited >= KEEPING_TIME
+  }
+
+  /** Ends it. */
+  cut(): void {
+    this.#cut()
+  }
+}
+
+interface Place {
+  caller: string
+  count: number
+  holder: Holder | undefined
+}
+
 interface Waiter {
   count: number
+  holder: Holder | undefined
   enter: (release: Release) => void
   refuse: (reason: string) => void
 }
 
+/** What a call takes; default: one, without a holder. */
+interface Taken {
+  count?: number
+  /** The holder that can lose it; undefined: nobody takes it away. */
+  holder?: Holder | undefined
+}
+
 /**
  * A bound on the work and the memory in use in this process, such as octets or writes: for each caller (an account, an
- * address, a zone), and for all of them together. Database locks order writers across processes. Waiting here first
- * keeps writers from occupying the pool's connections.
+ * address, a zone), and for all of them together. Of the bound of all, a caller gets at most as much as it leaves to the
+ * others; what is kept for a slow client goes to those who wait and have less (contract §1.8). Database locks order
+ * writers across processes. Waiting here first keeps writers from occupying the pool's connections.
  */
 export class Budget {
   readonly #each: number
   readonly #all: number
   readonly #taken = new Map<string, number>()
+  readonly #places = new Set<Place>()
   readonly #waiting = new Map<string, Set<Waiter>>()
   #total = 0
   #isClosed = false
@@ -39,10 +92,13 @@ export class Budget {
   }
 
   /** Takes some for a caller; returns undefined if that would exceed the bounds. */
-  tryTake(caller: string, count = 1): Release | undefined {
-    if (this.#of(caller) + count > this.#each || this.#total + count > this.#all) return undefined
+  tryTake(caller: string, { count = 1, holder }: Taken = {}): Release | undefined {
+    if (this.#lack(caller, count) > 0) return undefined
+    const place = { caller, count, holder }
+    this.#places.add(place)
     this.#add(caller, count)
     return () => {
+      if (!this.#places.delete(place)) return
       this.#add(caller, -count)
       for (const other of this.#all === Infinity ? [caller] : this.#waiting.keys()) this.#admit(other)
     }
@@ -53,12 +109,13 @@ export class Budget {
    * @param patience default: TURN_TIMEOUT
    * @throws Busy when the patience has ended, and once the budget is closed
    */
-  async take(caller: string, patience?: Patience, count = 1): Promise<Release> {
+  async take(caller: string, patience?: Patience, { count = 1, holder }: Taken = {}): Promise<Release> {
     const start = performance.now()
     return new Promise<Release>((resolve, reject) => {
       const waiters = this.#waiting.get(caller) ?? new Set()
       const end = () => {
         clearTimeout(late)
+        clearInterval(looking)
         patience?.gone.removeEventListener('abort', leave)
         if (patience !== undefined) patience.left -= performance.now() - start
       }
@@ -75,14 +132,19 @@ export class Budget {
       const leave = () => {
         refuse('the client is gone')
       }
-      const waiter = { count, enter, refuse }
+      const waiter = { count, holder, enter, refuse }
+      let looking: NodeJS.Timeout | undefined
       const late = setTimeout(refuse, patience?.left ?? TURN_TIMEOUT, `still in the queue after ${TURN_TIMEOUT} ms`)
       patience?.gone.addEventListener('abort', leave)
       this.#waiting.set(caller, waiters.add(waiter))
       this.#admit(caller)
-      // Without effect on one that has entered.
+      if (!waiters.has(waiter)) return
       if (this.#isClosed) refuse(STOPPING)
       else if (patience?.gone.aborted === true) leave()
+      else if (this.#all < Infinity)
+        looking = setInterval(() => {
+          this.#cutFor(caller, count)
+        }, LOOKING_PAUSE)
     })
   }
 
@@ -93,8 +155,8 @@ export class Budget {
   }
 
   /** Runs `work` when the budget has room. @throws Busy like `take`, without running `work` */
-  async run<T>(caller: string, patience: Patience | undefined, work: () => Promise<T>): Promise<T> {
-    const release = await this.take(caller, patience)
+  async run<T>(caller: string, patience: Patience | undefined, work: () => Promise<T>, taken: Taken = {}): Promise<T> {
+    const release = await this.take(caller, patience, taken)
     try {
       return await work()
     } finally {
@@ -106,7 +168,7 @@ export class Budget {
   #admit(caller: string): void {
     const waiters = this.#waiting.get(caller)
     for (const waiter of waiters ?? []) {
-      const release = this.tryTake(caller, waiter.count)
+      const release = this.tryTake(caller, waiter)
       if (release === undefined) return
       waiters!.delete(waiter)
       this.#waiting.delete(caller)
@@ -114,6 +176,30 @@ export class Budget {
       waiter.enter(release)
     }
     this.#waiting.delete(caller)
+  }
+
+  /** Returns by how much the bounds are too small for `count` more. */
+  #lack(caller: string, count: number): number {
+    const size = this.#of(caller) + count
+    return Math.max(size - this.#each, this.#all === Infinity ? 0 : size - (this.#all - this.#total))
+  }
+
+  /**
+   * Ends slow holders until there will be room for a caller's `count`: the slowest ones of the largest callers, but none
+   * of a caller that has less than this one would get.
+   */
+  #cutFor(caller: string, count: number): void {
+    const size = this.#of(caller) + count
+    let lack = this.#lack(caller, count)
+    const slow = [...this.#places].filter(({ caller: other, holder }) => {
+      return holder?.isSlow === true && (other === caller || (size <= this.#each && this.#of(other) >= size))
+    })
+    slow.sort((a, b) => this.#of(b.caller) - this.#of(a.caller) || b.holder!.waited - a.holder!.waited)
+    for (const { holder, count: freed } of slow) {
+      if (lack <= 0) return
+      lack -= freed
+      holder!.cut()
+    }
   }
 
   #add(caller: string, count: number): void {

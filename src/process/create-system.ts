@@ -10,7 +10,6 @@ import {
   EXPORTS,
   READERS,
   SEARCHES,
-  SMALL_BODIES,
   STRANGERS_BODIES,
   WAITING_MAX,
   WAITING_PER_ACCOUNT,
@@ -124,8 +123,8 @@ export function createSystem(
       queues: new Budget({ each: 1 }),
       writers: new Budget({ each: WRITERS_PER_ACCOUNT }),
       bodies: {
-        strangers: [new Budget(STRANGERS_BODIES), new Budget(SMALL_BODIES)],
-        accounts: [new Budget(accountsBodies(config.bodyLimit)), new Budget(SMALL_BODIES)],
+        strangers: new Budget(STRANGERS_BODIES),
+        accounts: new Budget(accountsBodies(config.bodyLimit)),
       },
       readers: new Budget(READERS),
       exports: new Budget(EXPORTS),

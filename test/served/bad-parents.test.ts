@@ -14,6 +14,7 @@ import { startWorld, type World } from '../support/dns/world.ts'
 import { eventually } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
+import { isFull } from '../support/state/budgets.ts'
 import { udpSockets } from '../support/state/sockets.ts'
 
 // Contract §15.9 and §15.10: nameservers of a parent zone that do not answer as they should. The double stands at the address of one
@@ -243,4 +244,23 @@ test('resolvers that do not answer leave the state unknown', async (t) => {
   } finally {
     service().system.parents = parents
   }
+})
+
+test('while ten accounts ask silent parents, the check of another one ends theirs', async (t) => {
+  await place((asked) => (asked.name.startsWith('bad') ? [] : [right(asked)]), 'a', 'b')
+  const waiting = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const { api } = await service().account()
+      const name = await newDomain(api, fresh())
+      return { api, name, answer: api.post(`/domains/${name}/delegation/`) }
+    }),
+  )
+  await eventually(() => isFull(service().system.bounds.checks))
+  const other = await newDomain(account.api, `good${fresh()}`)
+  t.is((await account.api.post(`/domains/${other}/delegation/`)).status, 200)
+  const { answer, api, name } = await Promise.any(
+    waiting.map(async (each) => ((await each.answer).status === 503 ? each : Promise.reject(new Error('not ended')))),
+  )
+  t.is((await answer).text, '{"detail":"The request waited too long for its turn."}')
+  t.is(((await api.get(`/domains/${name}/delegation/`)).json as { checked: string | null }).checked, null)
 })

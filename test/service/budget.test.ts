@@ -1,12 +1,12 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { mock } from 'node:test'
 import { Unavailable } from '../../src/errors.ts'
-import { Budget } from '../../src/flow/budget.ts'
-import { TURN_TIMEOUT } from '../../src/limits.ts'
+import { Budget, Holder } from '../../src/flow/budget.ts'
+import { KEEPING_TIME, TURN_TIMEOUT } from '../../src/limits.ts'
 
 // The clock stands still, and a test moves it: nothing waits too long because the machine is slow.
 test.before(() => {
-  mock.timers.enable({ apis: ['setTimeout'] })
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
 })
 
 /** Work that ends when `open` is called. */
@@ -36,7 +36,7 @@ test('as much is taken at a time as there is room for, in order, and one may tak
   const queues = new Budget({ each: 3 })
   const entered: string[] = []
   const enter = async (name: string, taken: number) => {
-    const leave = await queues.take('a', undefined, taken)
+    const leave = await queues.take('a', undefined, { count: taken })
     entered.push(name)
     return leave
   }
@@ -76,14 +76,13 @@ test('the bound of all makes callers wait for each other, but not those who have
 
 test('what exceeds the bound of the caller, or of all, is not taken, until enough is given back', (t) => {
   const budget = new Budget({ each: 10, all: 15 })
-  const release = budget.tryTake('a', 8)!
-  t.is(budget.tryTake('a', 3), undefined)
-  budget.tryTake('a', 0)!()
-  budget.tryTake('b', 7)
-  t.is(budget.tryTake('c', 1), undefined)
+  const release = budget.tryTake('a', { count: 8 })!
+  t.is(budget.tryTake('a', { count: 3 }), undefined)
+  budget.tryTake('b', { count: 7 })
+  t.is(budget.tryTake('c', { count: 1 }), undefined)
   release()
-  t.truthy(budget.tryTake('c', 8))
-  t.is(budget.tryTake('a', 1), undefined)
+  t.truthy(budget.tryTake('c', { count: 8 }))
+  t.is(budget.tryTake('a', { count: 1 }), undefined)
 })
 
 test('after work fails, at once or later, the next work runs', async (t) => {
@@ -179,14 +178,14 @@ test('who is gone leaves the queue, without a turn, and those behind go on', asy
   const leave = await queues.take('a')
   const client = new AbortController()
   const patience = { left: TURN_TIMEOUT, gone: client.signal }
-  const leaving = queues.take('a', patience, 2)
+  const leaving = queues.take('a', patience, { count: 2 })
   const behind = queues.take('a')
   client.abort()
   t.is((await t.throwsAsync(leaving, { instanceOf: Unavailable })).message, 'a: the client is gone')
   ;(await behind)()
-  await t.throwsAsync(queues.take('a', patience, 2), { instanceOf: Unavailable })
+  await t.throwsAsync(queues.take('a', patience, { count: 2 }), { instanceOf: Unavailable })
   leave()
-  ;(await queues.take('a', undefined, 2))()
+  ;(await queues.take('a', undefined, { count: 2 }))()
 })
 
 test('callers get the room for all by turns, also if one of them always waits', async (t) => {
@@ -202,4 +201,91 @@ test('callers get the room for all by turns, also if one of them always waits', 
   leave()
   await Promise.all(waiting)
   t.deepEqual(turns, ['a', 'b', 'c', 'a', 'b', 'a'])
+})
+
+test('of the bound of all, a caller gets no more than it leaves to the others', (t) => {
+  const budget = new Budget({ each: 100, all: 100 })
+  const sizes: number[] = []
+  for (let i = 0; i < 100; i++) {
+    let size = 0
+    while (budget.tryTake(`caller ${i}`) !== undefined) size++
+    sizes.push(size)
+  }
+  t.deepEqual(sizes.slice(0, 8), [50, 25, 13, 6, 3, 2, 1, 0])
+})
+
+/** A clock by which holders measure. */
+function useClock(t: ExecutionContext): (time: number) => void {
+  let now = 0
+  const clock = mock.method(performance, 'now', () => now)
+  t.teardown(() => {
+    clock.mock.restore()
+  })
+  return (time) => {
+    now += time
+    mock.timers.tick(500)
+  }
+}
+
+/** Takes places that are given back when they are lost. */
+function occupy(budget: Budget, caller: string, count: number, lost: string[]): Holder {
+  const holder = new Holder()
+  const release = budget.tryTake(caller, { count, holder })!
+  holder.begin(() => {
+    lost.push(caller)
+    release()
+  })
+  return holder
+}
+
+test.serial('those who wait take the places of the slowest of the largest callers, not of smaller ones', async (t) => {
+  const pass = useClock(t)
+  const budget = new Budget({ each: 10, all: 20 })
+  const lost: string[] = []
+  occupy(budget, 'large', 5, lost)
+  occupy(budget, 'large', 5, lost)
+  occupy(budget, 'small', 2, lost)
+  occupy(budget, 'middle', 4, lost)
+  const entering = budget.take('new', undefined, { count: 5 })
+  pass(KEEPING_TIME - 1)
+  t.deepEqual(lost, [])
+  pass(1)
+  await entering
+  t.deepEqual(lost, ['large'])
+})
+
+test.serial('only the time in which a holder waits for its client counts, in all', async (t) => {
+  const pass = useClock(t)
+  const budget = new Budget({ each: 1, all: 1 })
+  const holder = new Holder()
+  const release = budget.tryTake('a', { holder })!
+  let isLost = false
+  const wait = () => {
+    holder.begin(() => {
+      isLost = true
+      release()
+    })
+  }
+  wait()
+  pass(KEEPING_TIME - 1)
+  holder.end()
+  const entering = budget.take('b')
+  pass(KEEPING_TIME)
+  t.false(isLost)
+  wait()
+  pass(1)
+  t.true(isLost)
+  await entering
+})
+
+test.serial("beyond its own bound, a caller's slow holders make room for it, and others' do not", async (t) => {
+  const pass = useClock(t)
+  const budget = new Budget({ each: 2, all: 10 })
+  const lost: string[] = []
+  occupy(budget, 'a', 2, lost)
+  occupy(budget, 'b', 2, lost)
+  const entering = budget.take('a')
+  pass(KEEPING_TIME)
+  await entering
+  t.deepEqual(lost, ['a'])
 })

@@ -1,5 +1,7 @@
 import { finished } from 'node:stream'
+import { Holder } from '../../flow/budget.ts'
 import { stringify } from '../../flow/slices.ts'
+import { groupOf } from '../../service/throttling/callers.ts'
 import type { AppContext, Context } from './context.ts'
 
 /** Responds with compact JSON of exactly this media type (contract §1.5). */
@@ -27,11 +29,21 @@ export function answerEmpty(ctx: AppContext, status: number): void {
   ctx.remove('Content-Type')
 }
 
+/** Returns a holder of places, which waits for its client once the response is made; it loses them with its connection. */
+export function holderOf({ res }: AppContext): Holder {
+  const holder = new Holder()
+  res.once('prefinish', () => {
+    holder.begin(() => res.destroy())
+  })
+  return holder
+}
+
 /**
- * Waits until the account has few enough large responses in flight. A response counts until the client has taken it, or
- * is gone (contract §1.5). @throws Busy
+ * Waits until the caller's group has few enough large responses in flight. A response counts until the client has taken
+ * it, or is gone (contract §1.8). @throws Busy
  */
 export async function joinReaders(ctx: Context): Promise<void> {
   const { system, actor } = ctx.state
-  finished(ctx.res, await system.bounds.readers.take(`readers of ${actor.accountId}`, system.patience))
+  const caller = `readers of ${groupOf(actor)}`
+  finished(ctx.res, await system.bounds.readers.take(caller, system.patience, { holder: holderOf(ctx) }))
 }

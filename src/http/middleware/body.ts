@@ -1,15 +1,13 @@
 import { HttpMethodEnum, koaBody } from 'koa-body'
-import { finished, Transform, type TransformCallback } from 'node:stream'
+import { finished } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Invalid, Throttled } from '../../errors.ts'
-import type { Release } from '../../flow/budget.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import { BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES, FORM_INPUTS } from '../../limits.ts'
-import { identityOf } from '../../service/throttling/callers.ts'
-import { callerOf } from '../kit/caller.ts'
 import { type Context, type Middleware, withEffect } from '../kit/context.ts'
 import type { Effect } from '../kit/effect.ts'
 import { Refusal } from '../kit/refusal.ts'
+import { Gathered, Places } from './gathered.ts'
 
 interface BodyOptions {
   /** True to reject an empty body, which otherwise counts as `{}`. */
@@ -39,33 +37,25 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
     parsedMethods: [POST, PUT, PATCH],
   })
   return withEffect(effectOf(limit, options), async function body(ctx, next) {
-    const length = lengthOf(ctx, limit)
-    // A body that is announced as too large is not read.
-    const release = hold(ctx, length > limit ? 0 : length)
+    const places = new Places(ctx)
     try {
-      await read(ctx, length)
+      await read(ctx, places)
       await next()
     } finally {
       // A request whose client is gone may still be at work, with its body.
-      finished(ctx.res, release)
+      finished(ctx.res, () => {
+        places.release()
+      })
     }
   })
 
-  async function read(ctx: Context, length: number): Promise<void> {
+  async function read(ctx: Context, places: Places): Promise<void> {
     const mediaType = ctx.get('Content-Type')
     ctx.req.headers['content-type'] = 'application/octet-stream'
-    const pieces = Object.assign(new Gathered(), { headers: ctx.req.headers })
-    // The client may be gone after koa-body has stopped listening, because of an earlier error.
-    pieces.on('error', () => undefined)
-    const timer = setTimeout(
-      () => pieces.destroy(new Refusal(408, 'Request timed out.')),
-      length > BODY_RESOURCE ? BODY_TIME_LARGE : BODY_TIME,
-    )
-    ctx.req.pipe(pieces)
-    finished(ctx.req, (error) => {
-      if (error != null) pieces.destroy(error)
-    })
+    const pieces = new Gathered(places, ctx.req)
+    const timer = setTimeout(pieces.giveUp, limit > BODY_RESOURCE ? BODY_TIME_LARGE : BODY_TIME)
     try {
+      pieces.start()
       // koa-body reads `req` of its context, and leaves the octets in `request`.
       await readOctets(Object.create(ctx, { req: { value: pieces } }) as Context, async () => undefined)
       const octets = takeOctets(ctx)
@@ -74,48 +64,16 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
       // Parsing a large body takes long, so let other requests run first.
       if (octets.length > BODY_RESOURCE) await nextIteration()
     } catch (error) {
+      if (error instanceof Throttled) throw error
       const failure = refusal(error)
       if (failure.status === 408) ctx.set('Connection', 'close')
       ctx.state.body = () => {
         throw failure
       }
-      // Drop the rest of the body, so that the connection can carry the next request.
-      ctx.req.unpipe()
-      ctx.req.resume()
     } finally {
       clearTimeout(timer)
+      pieces.dropRest()
     }
-  }
-}
-
-/** Octets into which the small pieces of a body are gathered. */
-const BODY_PIECE = 64 * 1024
-
-/**
- * Copies its input into larger pieces. A body may arrive octet by octet, and every piece that is kept costs a hundred
- * octets, and the buffer that it was read into.
- */
-class Gathered extends Transform {
-  #piece = Buffer.allocUnsafe(512)
-  #used = 0
-
-  override _transform(chunk: Buffer, _: unknown, done: TransformCallback): void {
-    if (this.#used + chunk.length > this.#piece.length) {
-      this.#push()
-      this.#piece = Buffer.allocUnsafe(Math.max(chunk.length, Math.min(2 * this.#piece.length, BODY_PIECE)))
-    }
-    this.#used += chunk.copy(this.#piece, this.#used)
-    done()
-  }
-
-  override _flush(done: TransformCallback): void {
-    this.#push()
-    done()
-  }
-
-  #push(): void {
-    if (this.#used > 0) this.push(this.#piece.subarray(0, this.#used))
-    this.#used = 0
   }
 }
 
@@ -132,26 +90,6 @@ function effectOf(limit: number, { required = false }: BodyOptions): Effect {
   }
 }
 
-/** Returns the octets of a body in flight, as announced; unknown lengths count as `limit`. */
-function lengthOf(ctx: Context, limit: number): number {
-  const isUnknown = ctx.get('Transfer-Encoding') !== '' || ctx.get('Content-Encoding') !== ''
-  return isUnknown ? limit : Number(ctx.get('Content-Length'))
-}
-
-/**
- * Counts the octets of a body until the request is done, and the client has taken the response, or is gone. The
- * response to a write cannot be refused, and may be as large. @throws Throttled beyond the bounds
- */
-function hold(ctx: Context, octets: number): Release {
-  const { bodies } = ctx.state.system.bounds
-  const caller = callerOf(ctx)
-  for (const budget of typeof caller === 'string' ? bodies.strangers : bodies.accounts) {
-    const release = budget.tryTake(identityOf(caller), octets)
-    if (release !== undefined) return release
-  }
-  throw new Throttled(1, 'bodies')
-}
-
 /** Removes the body from the request, so that its memory can be freed once it is parsed. */
 function takeOctets({ request }: Context): Buffer {
   const holder: { body?: unknown } = request
@@ -164,7 +102,6 @@ function refusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const { status, message } = error as { status?: number; message: string }
   if (status === 413) return new Refusal(413, 'Payload too large.')
-  if (status === 415) return new Refusal(415, 'Unsupported content encoding in request.')
   return new Refusal(400, `JSON parse error - the body cannot be read: ${message}`)
 }
 

@@ -1,6 +1,7 @@
 import type Koa from 'koa'
 import { PUBLICATION_WAIT } from '../../limits.ts'
 import { type Patience, statusOf } from '../../service/domains/serving-status.ts'
+import { groupOf } from '../../service/throttling/callers.ts'
 import { type Context, withEffect } from '../kit/context.ts'
 import type { Effect } from '../kit/effect.ts'
 
@@ -34,7 +35,7 @@ export function patience(ctx: Context, wait: number): Patience {
   ctx.res.once('close', () => {
     leaving.abort()
   })
-  return { accountId: ctx.state.actor.accountId, wait, gone: leaving.signal }
+  return { group: groupOf(ctx.state.actor), wait, gone: leaving.signal }
 }
 
 /** Returns the seconds of the preference `wait`, PUBLICATION_WAIT at most; 0 without it. */

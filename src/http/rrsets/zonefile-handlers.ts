@@ -8,9 +8,10 @@ import { answerChanges, terms } from '../kit/terms.ts'
 
 /** Streams a zone file as fast as the client takes it. A later failure breaks the connection. */
 export async function exportZonefile(ctx: Context): Promise<void> {
-  const parts = Readable.from(zonefiles.exportZone(ctx.state, parsedUrl(ctx).hostname))
+  const breakOff = () => ctx.res.destroy()
+  const parts = Readable.from(zonefiles.exportZone(ctx.state, parsedUrl(ctx).hostname, breakOff))
   await once(parts, 'readable')
-  const late = setTimeout(() => ctx.res.destroy(), EXPORT_TIME)
+  const late = setTimeout(breakOff, EXPORT_TIME)
   parts.once('close', () => {
     clearTimeout(late)
   })

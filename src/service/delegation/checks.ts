@@ -1,5 +1,7 @@
 import { relative } from '../../dns/names.ts'
 import { Busy } from '../../errors.ts'
+import { Holder } from '../../flow/budget.ts'
+import { TURN_TIMEOUT } from '../../limits.ts'
 import type { Inquiry } from '../../nameserver/parents/inquiry.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import type { DomainState, StoredCheck } from '../../store/domains/delegations.ts'
@@ -11,6 +13,7 @@ import { secondsBetween, type Timestamp } from '../../time.ts'
 import type { Visit, Writer } from '../actor.ts'
 import { withKeys } from '../domains/keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
+import { groupOf } from '../throttling/callers.ts'
 import { type DelegationState, judge, STATES } from './judgement.ts'
 import { isUnchanged, type Observation, observe } from './observation.ts'
 import { tellOwner } from './owner-mails.ts'
@@ -57,8 +60,7 @@ export async function count({ system, actor }: Visit, state?: DelegationState): 
  * @throws Busy, NameserverFailure
  */
 export async function checkNow(visit: Visit, domain: Domain): Promise<Delegation> {
-  const { system } = visit
-  return inTurn(visit, async () => {
+  return inTurn(visit, async (system) => {
     const last = await lastCheck(system.db, domain.id)
     const isFresh = last.checked !== null && secondsBetween(last.checked, system.now()) < FRESH_TIME
     return isFresh ? last : check(system, domain)
@@ -67,11 +69,22 @@ export async function checkNow(visit: Visit, domain: Domain): Promise<Delegation
 
 /** Acts like `checkNow`, but always asks all servers. @throws Busy, NameserverFailure */
 export async function checkAnew(visit: Visit<Writer>, domain: Domain): Promise<Delegation> {
-  return inTurn(visit, () => check(visit.system, domain))
+  return inTurn(visit, (system) => check(system, domain))
 }
 
-function inTurn({ system, actor }: Visit<Writer>, work: () => Promise<Delegation>): Promise<Delegation> {
-  return system.bounds.checks.run(`checks of ${actor.accountId}`, system.patience, work)
+/** Runs `work` when the caller's group has its turn; if others wait, it ends as if its client had left (contract §1.8). */
+function inTurn({ system, actor }: Visit<Writer>, work: (system: System) => Promise<Delegation>): Promise<Delegation> {
+  const { patience } = system
+  const cut = new AbortController()
+  const holder = new Holder()
+  const begin = () => {
+    holder.begin(() => {
+      cut.abort()
+    })
+    const gone = patience === undefined ? cut.signal : AbortSignal.any([patience.gone, cut.signal])
+    return work({ ...system, patience: { left: patience?.left ?? TURN_TIMEOUT, gone } })
+  }
+  return system.bounds.checks.run(`checks of ${groupOf(actor)}`, patience, begin, { holder })
 }
 
 /**
@@ -82,7 +95,7 @@ function inTurn({ system, actor }: Visit<Writer>, work: () => Promise<Delegation
 export async function check(system: System, domain: Domain, inquiry = begin(system)): Promise<Delegation> {
   const observation = await observe(system.parents, domain.name, inquiry)
   // It may lack answers that nobody waited for.
-  if (system.patience?.gone.aborted === true) throw Busy.waitedTooLong('the client is gone')
+  if (system.patience?.gone.aborted === true) throw Busy.waitedTooLong('nobody waits for the check any more')
   return note(system, domain, observation)
 }
 

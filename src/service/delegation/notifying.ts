@@ -69,6 +69,6 @@ async function isServed(system: System, name: string): Promise<boolean> {
   if ((await marks.list(system.db, [name])).length > 0) return false
   const domain = await domains.find(system.db, name)
   if (domain === undefined) return true
-  const patience = { accountId: domain.ownerId, wait: 0, gone: system.stopping }
+  const patience = { group: domain.ownerId, wait: 0, gone: system.stopping }
   return (await statusOf(system, domain, patience)).status === 'INSYNC'
 }

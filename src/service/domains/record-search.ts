@@ -10,6 +10,7 @@ import * as store from '../../store/zone/record-search.ts'
 import type { Visit } from '../actor.ts'
 import { searchedText } from '../names/search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
+import { groupOf } from '../throttling/callers.ts'
 
 export type { FoundRRset }
 
@@ -42,7 +43,7 @@ export async function count(visit: Visit, asked: Search): Promise<number> {
 
 /** Searches for an account one at a time, and for few accounts at once: each may keep a core of Postgres busy. */
 async function inTurn<T>({ system, actor }: Visit, work: () => Promise<T>): Promise<T> {
-  const leave = await system.bounds.searches.take(`searches of ${actor.accountId}`, system.patience)
+  const leave = await system.bounds.searches.take(`searches of ${groupOf(actor)}`, system.patience)
   try {
     return await work()
   } finally {

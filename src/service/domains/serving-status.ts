@@ -38,7 +38,8 @@ export type Publication = Pick<Domain, 'name' | 'version' | 'published'>
 
 /** The longest wait of a request, and the signal that ends it. */
 export interface Patience {
-  accountId: string
+  /** Who shares the places of those who wait. */
+  group: string
   /** Seconds, at most PUBLICATION_WAIT. */
   wait: number
   /** Ends the waiting early. */
@@ -63,9 +64,9 @@ export function versionOf(domain: Domain, version = domain.version): Publication
 export async function statusOf(
   system: System,
   publication: Publication,
-  { accountId, wait, gone }: Patience,
+  { group, wait, gone }: Patience,
 ): Promise<PublicationStatus & { waited: boolean }> {
-  const release = wait > 0 ? system.bounds.waiting.tryTake(accountId) : undefined
+  const release = wait > 0 ? system.bounds.waiting.tryTake(group) : undefined
   const waited = release !== undefined
   const end = performance.now() + (waited ? wait * 1000 : 0)
   const { version, published } = publication

@@ -2,6 +2,7 @@ import { absolute, nameOf, relative, SUBNAME_LENGTH, withoutDot } from '../../dn
 import { TYPES } from '../../dns/types.ts'
 import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
 import { Invalid, Occluded, orNotFound, refusalOf } from '../../errors.ts'
+import { Holder } from '../../flow/budget.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
@@ -9,6 +10,7 @@ import * as store from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import type { Access } from '../actor.ts'
 import { suspension } from '../names/suspended.ts'
+import { groupOf } from '../throttling/callers.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 import {
   type Change,
@@ -156,12 +158,18 @@ function refused(text: string): Invalid {
  * Exports the domain as a zone file that can be imported again (contract §7.8), in parts: a snapshot of the database,
  * with the SOA that is served for it. Few run at a time, because each keeps a connection to the database until its end.
  * @param host the service's host name, for the first line
+ * @param breakOff ends the export, because others wait and its client is slow (contract §1.8)
  * @throws NotFound, NameserverFailure before the first part; Conflict if the domain is suspended; Busy
  */
-export async function* exportZone({ system, actor, domain }: Access, host: string): AsyncGenerator<string> {
+export async function* exportZone(
+  { system, actor, domain }: Access,
+  host: string,
+  breakOff: () => void,
+): AsyncGenerator<string> {
   // It has no served SOA.
   if (domain.suspended !== null) throw suspension(domain.name)
-  const leave = await system.bounds.exports.take(`exports of ${actor.accountId}`, system.patience)
+  const holder = new Holder()
+  const leave = await system.bounds.exports.take(`exports of ${groupOf(actor)}`, system.patience, { holder })
   try {
     let text: string | undefined
     for await (const { version, rrsets } of store.snapshot(system.db, domain.id)) {
@@ -170,11 +178,14 @@ export async function* exportZone({ system, actor, domain }: Access, host: strin
         if (!KEY_TYPES.has(rrset.type)) text += printRRset({ name: nameOf(domain, subname), ...rrset })
         // A single RRset may have two million octets, because each record repeats the name.
         if (text.length > EXPORT_PIECE) {
+          holder.begin(breakOff)
           yield text
+          holder.end()
           text = ''
         }
       }
     }
+    holder.begin(breakOff)
     yield orNotFound(text)
   } finally {
     leave()

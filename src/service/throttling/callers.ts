@@ -33,11 +33,6 @@ export function groupOf(writer: Writer): string {
   return shared ?? own
 }
 
-/** Identifies a caller by its account; without a token by its network. */
-export function identityOf(caller: Actor | string): string {
-  return typeof caller === 'string' ? networkOf(caller) : caller.accountId
-}
-
 /** Returns the IPv4 address, or the IPv6 /64 network, which belongs to one subscriber. */
 export function networkOf(address: string): string {
   const parsed = ipaddr.process(address)

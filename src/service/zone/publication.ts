@@ -158,7 +158,7 @@ export async function openPublication(
   try {
     for (const queue of queues) left.push(await system.bounds.queues.take(queue, system.patience))
     const count = isLarge ? WRITERS_PER_ACCOUNT : 1
-    left.push(await system.bounds.writers.take(`writers of ${account}`, system.patience, count))
+    left.push(await system.bounds.writers.take(`writers of ${account}`, system.patience, { count }))
     return new Publication(system, await begin(system.pools.writers), leave)
   } catch (error) {
     leave()

@@ -162,13 +162,14 @@ async function stored(db: Db, { owner, other, used }: Site): Promise<unknown[]> 
 async function duringBody(site: Site, octets: string, body: string, withdraw: (db: Db) => Promise<unknown>) {
   const begun = octets.length - Math.ceil(body.length / 2)
   const { socket, answer } = await hold(service().url, octets.slice(0, begun))
-  // Its body counts once all that comes before the body is done.
+  // Its octets have places once all that comes before the body is done.
   const { config, bounds } = service().system
   const { each } = accountsBodies(config.bodyLimit)
   await eventually(() => {
-    const release = bounds.bodies.accounts[0]!.tryTake(site.owner.id, each)
-    release?.()
-    return Promise.resolve(release === undefined)
+    const groups = [site.owner.id, `logins of ${site.owner.id}`]
+    const releases = groups.map((group) => bounds.bodies.accounts.tryTake(`bodies of ${group}`, { count: each }))
+    for (const release of releases) release?.()
+    return releases.includes(undefined)
   })
   await withdraw(service().system.db)
   socket.write(octets.slice(begun))
