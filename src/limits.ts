@@ -186,6 +186,9 @@ export const QUEUE_TIMEOUT = 5_000
  */
 export const WITHDRAWAL_TIMEOUT = 30_000
 
+/** Changes of rights of a process at a time, each of which keeps a connection to Postgres: of one group, and of all. */
+export const RIGHTS = { each: 1, all: 4 }
+
 /** Milliseconds for which the result of a check of the backends is good (contract §15.2). */
 export const HEALTH_TIME = 1_000
 

@@ -28,6 +28,8 @@ interface Pools {
 interface Bounds {
   /** The work that is done one at a time: writes to a zone, and other work by its key. */
   queues: Budget
+  /** The changes of rights, by group. */
+  rights: Budget
   /** The writes of each account. */
   writers: Budget
   /** The octets of the bodies of running requests, of clients without a token, and of accounts. */

@@ -3,7 +3,7 @@ import { KEEPING_TIME, TURN_TIMEOUT } from '../limits.ts'
 
 const STOPPING = 'the process stops'
 
-/** Gives back the taken amount; call it once. */
+/** Gives back the taken amount; further calls have no effect. */
 export type Release = () => void
 
 /** The patience of one that waits, perhaps in several budgets, one after the other. */
@@ -146,6 +146,21 @@ export class Budget {
           this.#cutFor(caller, count)
         }, LOOKING_PAUSE)
     })
+  }
+
+  /** Takes one for each of these callers, in this order; the result gives all back. @throws Busy like `take` */
+  async takeInTurn(callers: string[], patience?: Patience): Promise<Release> {
+    const taken: Release[] = []
+    const release = () => {
+      for (const releaseOne of taken) releaseOne()
+    }
+    try {
+      for (const caller of callers) taken.push(await this.take(caller, patience))
+      return release
+    } catch (error) {
+      release()
+      throw error
+    }
   }
 
   /** Ends all waiting from now on, because the process stops. */

@@ -9,6 +9,7 @@ import {
   CHECKS,
   EXPORTS,
   READERS,
+  RIGHTS,
   SEARCHES,
   STRANGERS_BODIES,
   WAITING_MAX,
@@ -121,6 +122,7 @@ export function createSystem(
     counters: createCounters(config, pools.counters, log, metrics),
     bounds: {
       queues: new Budget({ each: 1 }),
+      rights: new Budget(RIGHTS),
       writers: new Budget({ each: WRITERS_PER_ACCOUNT }),
       bodies: {
         strangers: new Budget(STRANGERS_BODIES),

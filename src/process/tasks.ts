@@ -31,7 +31,7 @@ export interface Running extends AsyncDisposable {
  * to date, and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
-  const { queues, writers, readers, exports, checks, searches } = system.bounds
+  const { queues, rights, writers, readers, exports, checks, searches } = system.bounds
   const handle = createApp(system).callback()
   const listener = await listen(system, (request, response) => {
     // Clients that keep connections open leave before these are closed.
@@ -62,7 +62,7 @@ export async function serve(system: System): Promise<Running> {
     async [Symbol.asyncDispose]() {
       const ended = Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
       // A request that waits for a turn could wait for longer than the listener does.
-      for (const budget of [queues, writers, readers, exports, checks, searches]) budget.close()
+      for (const budget of [queues, rights, writers, readers, exports, checks, searches]) budget.close()
       await ended
     },
   }

@@ -211,6 +211,54 @@ for (const THROTTLE_STORE of ['memory', 'postgres']) {
   })
 }
 
+test.serial('in postgres, a request beyond the rates asks Postgres at most once a second', async (t) => {
+  await withSystem({ THROTTLE_STORE: 'postgres', THROTTLE_RATES: 'dns_api_cheap=1/min' }, async (system) => {
+    const request = async () => (await admit(system, 'dns_api_cheap', account('flooding')))!.retryAfter
+    t.is(await request(), undefined)
+    t.is(await request(), 60)
+    const flood = async () => {
+      for (let i = 0; i < 20; i++) t.is(await request(), 60)
+    }
+    t.deepEqual(await statementsOf(flood), [])
+    mock.timers.tick(60_000)
+    t.is(await request(), undefined)
+  })
+})
+
+test.serial('in memory, no window lasts longer because the clock is set back', async (t) => {
+  await withSystem({ THROTTLE_RATES: 'dns_api_cheap=1/min' }, async (system) => {
+    const request = async () => (await admit(system, 'dns_api_cheap', account('later')))!.retryAfter
+    t.is(await request(), undefined)
+    t.is(await request(), 60)
+    mock.timers.setTime(Date.now() - 3_600_000)
+    t.is(await request(), undefined)
+    t.is(await request(), 60)
+  })
+})
+
+test.serial('windows in Postgres that last longer because the clock was set back are deleted', async (t) => {
+  await withSystem({ THROTTLE_STORE: 'postgres', THROTTLE_RATES: 'dns_api_cheap=5/s; user=5/d' }, async (system) => {
+    await admit(system, 'dns_api_cheap', account('late'))
+    await windows.removeBefore(system.db, Date.now() - 3_600_000)
+    t.deepEqual(await query(system.db, `select key from throttle where key like '% late%'`), [])
+  })
+})
+
+test.serial('while other attempts run, one beyond the rate is to come back in a second', async (t) => {
+  await withSystem({ THROTTLE_RATES: 'login_failure=1/min' }, async (system) => {
+    let answer: (isRight: boolean) => void = () => undefined
+    const running = compareFrom(system, '192.0.2.77', () => new Promise((resolve) => (answer = resolve)))
+    const second = { address: '192.0.2.77', email: 'b@example.test', isKnownNetwork: false, solve: undefined }
+    const attempt = () => comparePassword(system, { ...second, compare: () => Promise.resolve(true) })
+    t.is((await t.throwsAsync(attempt, { instanceOf: Throttled })).wait, 1)
+    answer(true)
+    t.true(await running)
+    t.true(await attempt())
+    t.false(await compareFrom(system, '192.0.2.77', () => Promise.resolve(false)))
+    t.is((await t.throwsAsync(attempt, { instanceOf: Throttled })).wait, 60)
+  })
+})
+
 test.serial('windows in Postgres are deleted some time after they have ended', async (t) => {
   await withSystem({ THROTTLE_STORE: 'postgres', THROTTLE_RATES: 'dns_api_cheap=5/s; user=5/d' }, async (system) => {
     await admit(system, 'dns_api_cheap', account('deleted'))
@@ -385,11 +433,11 @@ test.serial(
   'a password from a known network, or with a captcha that was needed, is that of a trusted client',
   async (t) => {
     await withSystem({ THROTTLE_RATES: 'login_failure=1/min' }, async (system) => {
-      const clients: string[] = []
+      const trusted: boolean[] = []
       const guess = (isKnownNetwork: boolean, solve?: () => Promise<void>) =>
         comparePassword(system, {
           ...{ address: '192.0.2.60', email: 'trusted@example.test', isKnownNetwork, solve },
-          compare: async (client) => clients.push(client) > 0,
+          compare: async (isTrusted) => trusted.push(isTrusted) > 0,
         })
       const solve = () => Promise.resolve()
       for (const [isKnownNetwork, solving] of [[false], [true], [false, solve]] as const) {
@@ -397,7 +445,7 @@ test.serial(
       }
       await compareFrom(system, '192.0.2.60', async () => false)
       t.true(await guess(false, solve))
-      t.deepEqual(clients, ['strangers', 'trusted', 'strangers', 'trusted'])
+      t.deepEqual(trusted, [false, true, false, true])
     })
   },
 )

@@ -76,16 +76,16 @@ export async function resetPassword(
   { code, address }: { code: string; address: string },
   input: () => PasswordReset,
 ): Promise<void> {
-  await confirmations.check(system, 'reset-password', code)
+  const id = await confirmations.check(system, 'reset-password', code)
   const { newPassword, ...asked } = input()
-  const passwordHash = await hashPassword(newPassword, 'trusted')
+  const passwordHash = await hashPassword(newPassword, id)
   const { account, deleted } = await confirmations.redeem(
     system,
     'reset-password',
     code,
     async (trx, { id, email }, { revokeTokens = asked.revokeTokens }) => {
       await accounts.changeCredentials(trx, id, { passwordHash }, system.now())
-      await accounts.addKnownNetwork(trx, id, networkOf(address))
+      await accounts.addKnownNetwork(trx, id, networkOf(address), { isProved: true })
       await notify(system, trx, { id, email }, 'password')
       return { account: id, deleted: await tokens.removeOwned(trx, id, revokeTokens ? 'all' : 'logins') }
     },

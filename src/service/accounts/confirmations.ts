@@ -102,11 +102,12 @@ export async function claim<A extends Action>(
   return { account: account!, parameters }
 }
 
-/** Throws the errors of `redeem`, but leaves the code unused. */
-export async function check(system: System, action: Action, code: string): Promise<void> {
+/** Throws the errors of `redeem`, but leaves the code unused. Returns the account's id. */
+export async function check(system: System, action: Action, code: string): Promise<string> {
   const confirmation = await store.find(system.db, hashSecret(code), system.now())
   const account = confirmation && (await accounts.get(system.db, confirmation.accountId))
   validated(system, action, confirmation, account)
+  return account!.id
 }
 
 /** Returns the key of a queue, so that requests with the same code do not occupy a database connection each. */

@@ -7,7 +7,7 @@ import { record } from '../events.ts'
 import { networkOf } from '../throttling/callers.ts'
 import { comparePassword } from '../throttling/guessing.ts'
 import { type CaptchaAnswer, checkCaptcha } from './captchas.ts'
-import { type Client, hashPassword, isOutdated, verifyPassword } from './passwords.ts'
+import { hashPassword, isOutdated, verifyPassword } from './passwords.ts'
 
 export interface Credentials {
   email: string
@@ -30,7 +30,8 @@ export async function withPassword<T>(
 ): Promise<T> {
   const known = await accounts.withEmail(system.db, email)
   const network = networkOf(address)
-  const compare = async (client: Client) => {
+  const compare = async (isTrusted: boolean) => {
+    const client = isTrusted ? email.toLowerCase() : undefined
     const matches = await verifyPassword(known?.passwordHash ?? null, password, client)
     return matches && known?.state === 'active'
   }
@@ -43,13 +44,13 @@ export async function withPassword<T>(
     if (!isRight) record(system, 'login_failed', { account: known?.id ?? null, by: 'password' })
   }
   if (!isRight || known === undefined) throw invalidCredentials()
-  const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password, 'trusted') : undefined
+  const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password, known.id) : undefined
   return transaction(system.db, async (trx) => {
     const account = await accounts.lock(trx, known.id)
     // The credentials may have changed during the comparison.
     if (account?.credentialsChanged !== known.credentialsChanged) throw invalidCredentials()
     if (renewed !== undefined) await accounts.setPasswordHash(trx, account.id, renewed)
-    await accounts.addKnownNetwork(trx, account.id, network)
+    await accounts.addKnownNetwork(trx, account.id, network, { isProved: false })
     return work(trx, account)
   })
 }

@@ -4,9 +4,10 @@ import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import { characters } from '../../dns/presentation.ts'
 import { Throttled } from '../../errors.ts'
+import { Budget } from '../../flow/budget.ts'
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../limits.ts'
 
-/** Passwords that can wait for hashing: about a second of work. */
+/** Passwords of strangers that can wait for hashing: about a second of work. */
 export const HASHES_WAITING = 50
 
 /** The package's default algorithm. */
@@ -17,12 +18,17 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } satisfies
 
 /**
  * The limits of parallel hashes: for strangers half of the processors, so that guessed passwords do not slow down other
- * requests. Clients that have proved something have a place of their own, so that strangers' floods do not reach them.
+ * requests. Clients that have proved something have a place of their own, which accounts take by turns, so that neither
+ * strangers' floods nor those of other accounts reach them.
  */
-const limits = { strangers: pLimit(Math.max(1, Math.floor(availableParallelism() / 2))), trusted: pLimit(1) }
+const strangers = pLimit(Math.max(1, Math.floor(availableParallelism() / 2)))
+const trusted = new Budget({ each: 1, all: 1 })
 
-/** Whose password is hashed: that of a client which comes from a known network, or has solved a captcha or got a link. */
-export type Client = keyof typeof limits
+/**
+ * Whose password is hashed: the account, or its address, of a client which comes from a known network, or has solved a
+ * captcha or got a link; undefined: a stranger's.
+ */
+export type Trusted = string | undefined
 
 /** The hash of a random password, for the comparison if the account does not exist. */
 let dummyHash: Promise<string> | undefined
@@ -36,16 +42,16 @@ export function passwordProblems(password: string): string[] {
   return length > PASSWORD_LENGTH_MAX ? [`Ensure this field has no more than ${PASSWORD_LENGTH_MAX} characters.`] : []
 }
 
-/** Hashes a password in a separate thread. @throws Throttled if too many hashes are waiting */
-export async function hashPassword(password: string, client: Client): Promise<string> {
+/** Hashes a password in a separate thread. @throws Throttled if too many hashes of strangers wait; Busy */
+export async function hashPassword(password: string, client: Trusted): Promise<string> {
   return limited(client, () => hash(password, PARAMETERS))
 }
 
 /**
  * Reports whether the password matches the hash. Without a hash the answer is false, after the same time.
- * @throws Throttled if too many hashes are waiting
+ * @throws Throttled if too many hashes of strangers wait; Busy
  */
-export async function verifyPassword(passwordHash: string | null, password: string, client: Client): Promise<boolean> {
+export async function verifyPassword(passwordHash: string | null, password: string, client: Trusted): Promise<boolean> {
   const compared = passwordHash ?? (await (dummyHash ??= hash(randomBytes(16), PARAMETERS)))
   const matches = await limited(client, () => verify(compared, password))
   return matches && passwordHash !== null
@@ -58,8 +64,8 @@ export function isOutdated(passwordHash: string): boolean {
   return Object.entries(PARAMETERS).some(([name, value]) => options[name as keyof typeof PARAMETERS] !== value)
 }
 
-async function limited<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  const limit = limits[client]
-  if (limit.pendingCount >= HASHES_WAITING) throw new Throttled(1, 'passwords')
-  return limit(work)
+async function limited<T>(client: Trusted, work: () => Promise<T>): Promise<T> {
+  if (client !== undefined) return trusted.run(`passwords of ${client}`, undefined, work)
+  if (strangers.pendingCount >= HASHES_WAITING) throw new Throttled(1, 'passwords')
+  return strangers(work)
 }

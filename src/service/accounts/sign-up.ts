@@ -49,12 +49,17 @@ export async function signUp(system: System, input: SignUp, base: string): Promi
   const problems = input.domain === undefined ? [] : await newcomerProblems(system, input.domain)
   if (problems.length > 0) throw Invalid.field('domain', ...problems)
   if (input.captcha !== undefined || !emailConfirmation) await refuseUnsolvedCaptcha(system, input.captcha)
-  const passwordHash = input.password === null ? null : await hashPassword(input.password, 'strangers')
-  await inConstantTime(() => addAccount(system, input, passwordHash, base))
+  const passwordHash = input.password === null ? null : await hashPassword(input.password, undefined)
+  await inConstantTime(async () => {
+    if (await addAccount(system, input, passwordHash, base)) return
+    // The link that the user got before stays valid, but perhaps a stranger has asked for it, with a password of his own.
+    await store.forgetPendingPassword(system.db, accounts.canonicalEmail(input.email))
+  })
   return emailConfirmation
 }
 
-async function addAccount(system: System, input: SignUp, passwordHash: string | null, base: string): Promise<void> {
+/** Returns false if the user has got too many mails: then it changes nothing. */
+async function addAccount(system: System, input: SignUp, passwordHash: string | null, base: string): Promise<boolean> {
   const { email, domain = null, captcha, outreachPreference = true } = input
   const { emailConfirmation, confirmationValidity } = system.config
   await using publication = await openPublication(system, SIGN_UP, {
@@ -68,12 +73,12 @@ async function addAccount(system: System, input: SignUp, passwordHash: string | 
     if (!emailConfirmation) await addDomain(publication, account, domain)
     else {
       const parameters = { domain, isHuman: captcha !== undefined }
-      // Without a mail nothing changes: the link that the user got before stays valid.
-      if (!(await confirmations.request(system, trx, account, 'activate-account', parameters, { base }))) return
+      if (!(await confirmations.request(system, trx, account, 'activate-account', parameters, { base }))) return false
     }
   }
   await publication.commit()
   if (account !== undefined) record(system, 'account_created', { account: account.id, by: 'request' })
+  return true
 }
 
 /** The result of an activation. */

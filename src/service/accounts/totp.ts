@@ -14,6 +14,7 @@ import { isUuid } from '../ids.ts'
 import { notify } from '../mails/notices.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { encrypt } from '../secrets/encryption.ts'
+import { networkOf } from '../throttling/callers.ts'
 import { type Holder, reserve, withRights } from '../tokens/rights.ts'
 import { withEmail } from './accounts.ts'
 import * as confirmations from './confirmations.ts'
@@ -149,7 +150,10 @@ export async function verify(
       await accounts.changeCredentials(trx, accountId, {}, now)
       await notify(system, trx, account!, 'factor-added')
     } else if (actor === undefined) throw anonymous()
-    else await tokens.passMfa(trx, actor.tokenId)
+    else {
+      await tokens.passMfa(trx, actor.tokenId)
+      await accounts.addKnownNetwork(trx, accountId, networkOf(actor.address), { isProved: true })
+    }
     return isFirst
   })
   record(system, isFirst ? 'factor_activated' : 'mfa_passed', {

@@ -20,8 +20,9 @@ import { suspension } from '../names/suspended.ts'
 import { OWN_REPAIR, PROGRESS_PAUSE, repair } from '../repair/reconcile.ts'
 import { isPublic, statesOf, storeKeys } from '../secrets/signing-keys.ts'
 import { sizeOf } from '../zone/changes.ts'
+import { nextVersion } from '../zone/claim.ts'
 import { creations, draft, SERVICE } from '../zone/journal.ts'
-import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
+import { openPublication, type Publication } from '../zone/publication.ts'
 import { type AdoptionOptions, type ContentsPlan, counted, planContents } from './adoption-plan.ts'
 
 /** The operator's request to adopt zones. */

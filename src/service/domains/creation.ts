@@ -16,12 +16,14 @@ import type { System } from '../../system.ts'
 import { after, type Timestamp } from '../../time.ts'
 import { type Actor, operatorFor, unrestricted, type Writer } from '../actor.ts'
 import { disallowed, type NameInput, nameProblems, reserveName } from '../names/availability.ts'
+import { inTurn } from '../throttling/callers.ts'
 import { authoriseWrites, policiesOn } from '../tokens/policies.ts'
 import { renew } from '../tokens/rights.ts'
 import { refuseTooLarge, sizeOf } from '../zone/changes.ts'
+import { nextVersion } from '../zone/claim.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 import { authorOf } from '../zone/journal.ts'
-import { nextVersion, openPublication, type Publication } from '../zone/publication.ts'
+import { openPublication, type Publication } from '../zone/publication.ts'
 import { Zone } from '../zone/zone.ts'
 import { delegate } from './delegations.ts'
 import { type Deleted, deletedDomain, restore } from './domain-history.ts'
@@ -50,13 +52,13 @@ export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<
  * @throws Unauthenticated, Denied, Invalid, Unavailable, NameserverFailure
  */
 export async function create(system: System, writer: Writer, input: DomainInput): Promise<DomainWithKeys> {
-  return system.bounds.queues.run(`account ${writer.accountId}`, system.patience, async () => {
+  return inTurn(system, `account ${writer.accountId}`, writer, async () => {
     if (input.restore === true && input.zonefile) throw Invalid.field('zonefile', 'Cannot be combined with restore.')
     const { name, zonefile: text = '' } = input
     // Read before the transaction, so that other writers do not wait for it; not for a name that no account can have.
     // Its errors come after those of the name.
     const zonefile = name === undefined || nameProblems(name).length > 0 ? [] : await zonefiles.read(text, name)
-    await using publication = await openPublication(system, writer.accountId)
+    await using publication = await openPublication(system, writer)
     const created = await add(publication, writer, input, zonefile)
     await publication.commit()
     return created

@@ -10,7 +10,7 @@ import * as store from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import type { Access } from '../actor.ts'
 import { suspension } from '../names/suspended.ts'
-import { groupOf } from '../throttling/callers.ts'
+import { groupOf, inTurn } from '../throttling/callers.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 import {
   type Change,
@@ -76,7 +76,7 @@ function occlusionTexts(domain: Pick<Domain, 'name'>, found: readonly Occlusion[
  */
 export async function replace(access: Access, text: string, terms: Terms): Promise<Written> {
   const { system, actor, domain } = access
-  return system.bounds.queues.run(`account ${actor.accountId}`, system.patience, async () => {
+  return inTurn(system, `account ${actor.accountId}`, actor, async () => {
     const zonefile = await read(text, domain.name, { apexNs: true })
     if (zonefile instanceof ZoneFileError) throw refused(zonefile.message)
     await using zone = await openZone(access, 'all', { dryRun: terms.dryRun, source: 'zonefile' })

@@ -10,7 +10,7 @@ import { past, spend } from '../../store/domains/domains.ts'
 import { takeTurn } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
 import { AUDIT_PAUSE } from '../repair/audit.ts'
-import { nextVersion } from '../zone/publication.ts'
+import { nextVersion } from '../zone/claim.ts'
 
 /** The members that the catalog zone can lose at once: this number, or this share of them if that is more. */
 const CATALOG_LOSS = 10

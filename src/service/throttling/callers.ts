@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import type { System } from '../../system.ts'
 import { type Actor, hasToken, type Writer } from '../actor.ts'
 
 /** Whom a request counts for (contract §14). */
@@ -21,9 +22,23 @@ export function partiesOf(caller: Actor | string): Parties {
   return { own: mfaPending ? tokenId : `logins of ${accountId}`, shared: undefined }
 }
 
-/** Returns the party of a writer that waits for its own earlier writes, and takes turns with the others. */
-export function lineOf(writer: Writer): string {
-  return hasToken(writer) ? partiesOf(writer).own : writer.accountId
+/**
+ * Returns the queues in which a writer waits for something, one after the other: first for its own earlier requests,
+ * then for those of its group, then for all. So it waits for one of each other group, whatever that has sent.
+ */
+export function linesTo(what: string, writer: Writer): string[] {
+  const own = hasToken(writer) ? partiesOf(writer).own : writer.accountId
+  return [...new Set([own, groupOf(writer)])].map((party) => `${party} in ${what}`).concat(what)
+}
+
+/** Runs `work` when it is the writer's turn (`linesTo`). @throws Busy */
+export async function inTurn<T>(system: System, what: string, writer: Writer, work: () => Promise<T>): Promise<T> {
+  const leave = await system.bounds.queues.takeInTurn(linesTo(what, writer), system.patience)
+  try {
+    return await work()
+  } finally {
+    leave()
+  }
 }
 
 /** Returns what writers share as a group: an account's API tokens, or its logins. */

@@ -19,7 +19,10 @@ export interface Counted extends Count {
 
 /** Counts requests in windows that begin with the first counted request (contract §14). */
 export interface Counters {
-  /** Counts a request in all these windows, unless one is full. Resolves with their states before. */
+  /**
+   * Counts a request in all these windows, unless one is full. Resolves with their states before, perhaps only those of
+   * full ones.
+   */
   count(windows: Window[]): Promise<Counted[]>
   read(windows: Window[]): Promise<Counted[]>
   /** Takes back a request that was counted in these windows, unless they have ended. */
@@ -28,6 +31,10 @@ export interface Counters {
 
 /** Seconds between two warnings that Postgres has failed to count. */
 const COUNTING_WARNING_PAUSE = 60
+
+/** Full windows that a process remembers, and for how many milliseconds: others may take requests back. */
+const FULL_MAX = 10_000
+const FULL_TIME = 1_000
 const WARNINGS: Window = { scope: 'user', key: 'warnings', quota: 1, length: COUNTING_WARNING_PAUSE }
 
 export function isFull({ window, used }: Counted): boolean {
@@ -60,8 +67,18 @@ export function createCounters(
       return otherwise()
     }
   }
+  // A flood asks Postgres once a second.
+  const full = new LRUCache<string, Counted>({ max: FULL_MAX, ttl: FULL_TIME })
   return {
-    count: (windows) => shared(windows, store.count(db, windows, Date.now()), () => memory.count(windows)),
+    async count(windows) {
+      const known = windows
+        .map(({ key }) => full.get(key))
+        .filter((each) => each !== undefined && each.ends > Date.now())
+      if (known.length > 0) return known as Counted[]
+      const counted = await shared(windows, store.count(db, windows, Date.now()), () => memory.count(windows))
+      for (const each of counted) if (isFull(each)) full.set(each.window.key, each)
+      return counted
+    },
     read: (windows) => shared(windows, store.read(db, windows, Date.now()), () => memory.read(windows)),
     async uncount(counted) {
       await memory.uncount(counted)
@@ -114,7 +131,8 @@ export class Memory implements Counters {
     const now = Date.now()
     return windows.map((window) => {
       const count = this.#countsOf(window).get(window.key)
-      const isRunning = count !== undefined && count.ends > now
+      // A window that ends later was begun before the clock was set back.
+      const isRunning = count !== undefined && count.ends > now && count.ends <= now + 1000 * window.length
       return isRunning ? { window, ...count } : { window, used: 0, ends: now + 1000 * window.length }
     })
   }

@@ -15,8 +15,8 @@ export interface Guess {
   isKnownNetwork: boolean
   /** Uses up the client's captcha; undefined: it has sent none. @throws Invalid unless it is solved */
   solve: (() => Promise<void>) | undefined
-  /** Returns whether the password is right. @param client trusted: one that has proved more than the password */
-  compare: (client: 'strangers' | 'trusted') => Promise<boolean>
+  /** Returns whether the password is right. @param isTrusted whether the client has proved more than the password */
+  compare: (isTrusted: boolean) => Promise<boolean>
 }
 
 /**
@@ -29,7 +29,7 @@ export interface Guess {
 export async function comparePassword(system: System, guess: Guess): Promise<boolean> {
   const { counters } = system
   const { solve, compare, isKnownNetwork } = guess
-  if (counters === undefined) return compare(isKnownNetwork ? 'trusted' : 'strangers')
+  if (counters === undefined) return compare(isKnownNetwork)
   const [network, account] = [networkOf(guess.address), guess.email.toLowerCase()]
   const ofNetwork = windowsFor(system, 'login_failure', network)
   const ofAccount = windowsFor(system, 'login_failure_per_account', account)
@@ -44,9 +44,9 @@ export async function comparePassword(system: System, guess: Guess): Promise<boo
     if (isSolved) await solve()
     const identity = isBeyond && isSolved ? `${network} with captcha` : network
     const accepted = await limitFailures(system, 'login_failure', identity, async () => {
-      const client = isSolved || isKnownNetwork ? 'trusted' : 'strangers'
+      const isTrusted = isSolved || isKnownNetwork
       // Compared in any case, so that the time is always the same.
-      if ((await compare(client)) && (wait === undefined || client === 'trusted')) return true
+      if ((await compare(isTrusted)) && (wait === undefined || isTrusted)) return true
       // Not reserved: strangers would hold the places. So simultaneous requests from many networks may exceed the rate.
       await counters.count(ofAccount)
       return undefined
@@ -73,13 +73,30 @@ export async function limitFailures<T>(
   if (counters === undefined) return attempt()
   const counted = await counters.count(windowsFor(system, scope, identity))
   const wait = waitingTime(counted)
-  if (wait !== undefined) throw new Throttled(wait, scope)
+  const turn = `${scope} ${identity}`
+  // Those that run may turn out right.
+  if (wait !== undefined) throw new Throttled(running.has(turn) ? 1 : wait, scope)
+  const end = start(turn)
   let hasFailed = false
   try {
     const result = await attempt()
     hasFailed = result === undefined
     return result
   } finally {
+    end()
     if (!hasFailed) await counters.uncount(counted)
+  }
+}
+
+/** The attempts that run in this process, by their scope and identity. */
+const running = new Map<string, number>()
+
+/** Begins an attempt; the returned function ends it. */
+function start(turn: string): () => void {
+  running.set(turn, (running.get(turn) ?? 0) + 1)
+  return () => {
+    const left = running.get(turn)! - 1
+    if (left === 0) running.delete(turn)
+    else running.set(turn, left)
   }
 }

@@ -93,7 +93,7 @@ export async function renew(
 
 /**
  * Runs `work` in a transaction that renews the writer's rights. Those of an account's API tokens run one at a time in a
- * process, and those of its logins, because they may wait for rights, and connections are few.
+ * process, and those of its logins, and a few of all, because they may wait for rights, and connections are few.
  * @param changed the holder of the rights that `work` changes
  * @throws Unauthenticated, Denied, Unavailable
  */
@@ -103,7 +103,7 @@ export async function withRights<T>(
   changed: Holder[],
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
-  return system.bounds.queues.run(`rights of ${groupOf(actor)}`, system.patience, () =>
+  return system.bounds.rights.run(`rights of ${groupOf(actor)}`, system.patience, () =>
     transaction(system.db, async (trx) => {
       await renew(system, trx, actor, use, changed)
       return work(trx)

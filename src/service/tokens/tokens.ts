@@ -84,7 +84,7 @@ export async function add(
 ): Promise<NewToken> {
   refuseProblems(settings, problems)
   await store.lockCreation(trx, accountId)
-  const present = await store.countOwned(trx, accountId, mfa === null ? 'api' : 'login')
+  const present = await store.countOwned(trx, accountId, mfa)
   if (present >= TOKENS_MAX) throw limitExceeded('an account', TOKENS_MAX, mfa === null ? 'tokens' : 'login tokens')
   const now = system.now()
   const owned = { ownerId: accountId, mfa, secretHash: hashSecret(secret) }

@@ -6,10 +6,16 @@ import type { Lease } from '../../nameserver/nameserver.ts'
 import type { Mark, Push } from '../../store/zone/marks.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
+import { unixTime } from '../../time.ts'
 
 /** Returns the milliseconds after which PowerDNS, once it answers again, no longer applies an unanswered request. */
 function graceTime(rrsets: number): number {
   return 1_500 + 2 * rrsets
+}
+
+/** Returns the version after all that were sent for a zone: UNIX time, or the next number (powerdns.md §0). */
+export function nextVersion(system: System, sent: number): number {
+  return Math.max(sent + 1, unixTime(system.now()))
 }
 
 /**

@@ -7,7 +7,7 @@ import type { RRset } from '../../store/zone/rrsets.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import { type Access, isOperator, type Writer } from '../actor.ts'
 import { suspension } from '../names/suspended.ts'
-import { lineOf } from '../throttling/callers.ts'
+import { linesTo } from '../throttling/callers.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { renew, type Use } from '../tokens/rights.ts'
 import { authorOf, SERVICE, type Source } from './journal.ts'
@@ -36,10 +36,8 @@ export async function openZone(
   opening: Opening = {},
 ): Promise<Zone> {
   const { isLarge = subnames === 'all' || subnames.length > SMALL_WRITE } = opening
-  // Each token waits for itself first: one that sends many writes does not keep the others waiting for all of them.
-  const queue = `zone ${domain.name}`
   const publication = await timed(system, 'turn', () =>
-    openPublication(system, actor.accountId, { queues: [`${lineOf(actor)} in ${queue}`, queue], isLarge }),
+    openPublication(system, actor, { queues: linesTo(`zone ${domain.name}`, actor), isLarge }),
   )
   try {
     const zone = await lockZone(publication, domain.name, subnames, { writer: actor, id: domain.id, opening })

@@ -1,5 +1,6 @@
 import { absolute } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
+import type { Release } from '../../flow/budget.ts'
 import { SMALL_WRITE } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
 import { begin, type Db, sendAlong, type Transaction } from '../../store/database.ts'
@@ -8,11 +9,12 @@ import { retired } from '../../store/domains/keys.ts'
 import type { Mark } from '../../store/zone/marks.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
-import { unixTime } from '../../time.ts'
+import type { Writer } from '../actor.ts'
 import { areSame, keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
+import { linesTo } from '../throttling/callers.ts'
 import { contentsOf } from './cds.ts'
-import { Claim, moment, pushOf } from './claim.ts'
+import { Claim, moment, nextVersion, pushOf } from './claim.ts'
 import { type Difference, differences, toPublish } from './differences.ts'
 
 /**
@@ -142,23 +144,33 @@ export class Publication implements AsyncDisposable {
 /**
  * Begins a publication when the earlier ones in these queues of the process have ended, in turn, and the account has room
  * among WRITERS_PER_ACCOUNT. So one account cannot occupy all connections to Postgres and PowerDNS.
- * @param account an account's id, or another name for the writer
+ * @param writer a writer with an account, or another name for it
  * @param options.isLarge true to take all the room, because it costs much time of the processors
  * @throws Unavailable
  */
 export async function openPublication(
   system: System,
-  account: string,
+  writer: Writer | string,
   { queues = [], isLarge = false }: { queues?: string[]; isLarge?: boolean } = {},
 ): Promise<Publication> {
-  const left: (() => void)[] = []
+  const { bounds, patience } = system
+  const left: Release[] = []
   const leave = () => {
-    for (const leaveOne of left) leaveOne()
+    left.forEach((leaveOne) => {
+      leaveOne()
+    })
   }
   try {
-    for (const queue of queues) left.push(await system.bounds.queues.take(queue, system.patience))
+    left.push(await bounds.queues.takeInTurn(queues, patience))
+    const writers = `writers of ${typeof writer === 'string' ? writer : writer.accountId}`
+    const leaveLine = await bounds.queues.takeInTurn(
+      typeof writer === 'string' ? [] : linesTo(writers, writer),
+      patience,
+    )
+    left.push(leaveLine)
     const count = isLarge ? WRITERS_PER_ACCOUNT : 1
-    left.push(await system.bounds.writers.take(`writers of ${account}`, system.patience, { count }))
+    left.push(await bounds.writers.take(writers, patience, { count }))
+    leaveLine()
     return new Publication(system, await begin(system.pools.writers), leave)
   } catch (error) {
     leave()
@@ -189,11 +201,6 @@ function neverSent(error: unknown): unknown {
   return error instanceof NameserverFailure
     ? new NameserverFailure('unreachable', error.message, { cause: error })
     : error
-}
-
-/** Returns the version after all that were sent for a zone: UNIX time, or the next number (powerdns.md §0). */
-export function nextVersion(system: System, sent: number): number {
-  return Math.max(sent + 1, unixTime(system.now()))
 }
 
 /**

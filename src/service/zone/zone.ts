@@ -20,10 +20,11 @@ import { transfersOf } from '../secrets/transfer-keys.ts'
 import { contentsOf, isAnnouncement, servedChanges } from './cds.ts'
 import { type Change, growthOf, refuseTooLarge, rrsetAfter, sizeOf, type Written, type ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
+import { nextVersion } from './claim.ts'
 import type { Difference } from './differences.ts'
 import { type Author, creations, draft, occasionOf } from './journal.ts'
 import { created, deleted, isCut, occlusions } from './occlusion.ts'
-import { deleteLeftovers, ended, equalise, nextVersion, type Publication } from './publication.ts'
+import { deleteLeftovers, ended, equalise, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
 
 /**

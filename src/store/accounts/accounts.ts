@@ -99,15 +99,32 @@ export async function changeCredentials(
   )
 }
 
-/** Stores the network from which the user has just proved their identity; keeps KNOWN_NETWORKS of them. */
-export async function addKnownNetwork(trx: Db, id: string, network: string): Promise<void> {
+/**
+ * Stores the network from which the user has just proved their identity; keeps KNOWN_NETWORKS of them.
+ * @param isProved false: only by the password; then only if the account has no second factor
+ */
+export async function addKnownNetwork(
+  trx: Db,
+  id: string,
+  network: string,
+  { isProved }: { isProved: boolean },
+): Promise<void> {
   await query(
     trx,
     `update accounts set known_networks =
        (array_prepend(cast(:network as text), array_remove(known_networks, :network)))[1 : cast(:limit as integer)]
-     where id = :id and known_networks[1] is distinct from :network`,
-    { id, network, limit: KNOWN_NETWORKS },
+     where id = :id and known_networks[1] is distinct from :network and (:isProved or not exists (
+       select from totp_factors where account_id = :id and last_used is not null
+     ))`,
+    { id, network, isProved, limit: KNOWN_NETWORKS },
   )
+}
+
+/** Takes the password from an account that is pending, if there is one with this address; its links stay valid. */
+export async function forgetPendingPassword(db: Db, email: string): Promise<void> {
+  await query(db, `update accounts set password_hash = null where lower(email) = lower(:email) and state = 'pending'`, {
+    email,
+  })
 }
 
 /** Stores another hash of the same password. */

@@ -232,10 +232,16 @@ export async function lockCreation(trx: Db, ownerId: string): Promise<void> {
   await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:ownerId, 2))', { ownerId })
 }
 
-/** Counts the tokens of a kind that the account owns. */
-export async function countOwned(db: Db, ownerId: string, kind: 'api' | 'login'): Promise<number> {
-  const sql = `select count(*) as n from tokens where owner_id = :ownerId and (mfa is null) = :isApi`
-  return (await one<{ n: number }>(db, sql, { ownerId, isApi: kind === 'api' })).n
+/** Counts the tokens that the account owns: API tokens (null), or logins that have passed a second factor, or none. */
+export async function countOwned(db: Db, ownerId: string, mfa: boolean | null): Promise<number> {
+  const sql = `select count(*) as n from tokens where owner_id = :ownerId and mfa is not distinct from :mfa`
+  return (await one<{ n: number }>(db, sql, { ownerId, mfa })).n
+}
+
+/** Deletes the account's oldest logins before their second factor, unless they are locked, but for the latest `kept`. */
+export async function removeHalfOpen(trx: Db, ownerId: string, kept: number): Promise<void> {
+  const old = `select id from tokens where owner_id = :ownerId and not mfa order by created desc offset :kept`
+  await query(trx, `delete from tokens where id in (${old} for update skip locked)`, { ownerId, kept })
 }
 
 export async function insert(

@@ -45,10 +45,10 @@ test('mails of other kinds, and to other recipients, are counted apart', async (
   t.is(await count(someone.email), 4)
 })
 
-test('a sign-up without mail changes nothing: the link of the third one works, and its password', async (t) => {
+test('a sign-up without mail leaves the link of the third one, but not its password, which a stranger may know', async (t) => {
   const email = freshEmail()
   const sent = []
-  for (const password of ['first password', 'second password', PASSWORD]) {
+  for (const password of ['first password', 'second password', 'third password']) {
     t.is((await post('/auth/', { email, password })).status, 202)
     sent.push(await people.linkTo(service(), email, sent.length + 1))
   }
@@ -56,6 +56,10 @@ test('a sign-up without mail changes nothing: the link of the third one works, a
   t.deepEqual(said(fourth), [202, '{"detail":"Welcome! Please check your mailbox."}'])
   t.is(await count(email), 3)
   t.is((await post(sent[2]!.path, {})).status, 200)
+  for (const password of ['third password', 'fourth password'])
+    t.false(await people.canLogIn(service(), email, password))
+  const reset = await people.linkTo(service(), email, 4)
+  t.is((await post(reset.path, { new_password: PASSWORD })).status, 200)
   t.true(await people.canLogIn(service(), email, PASSWORD))
 })
 

@@ -1,3 +1,4 @@
+import * as accounts from '../../../src/store/accounts/accounts.ts'
 import { query } from '../../../src/store/database.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import { allLettersTo } from '../../support/clients/mails.ts'
@@ -116,5 +117,47 @@ test('of simultaneous wrong codes, ten are looked at', async (t) => {
     const answers = await Promise.all(asked)
     t.is(answers.filter(({ status }) => status === 400).length, 10)
     t.is(answers.filter(({ status }) => status === 429).length, 20)
+  })
+})
+
+test('a network is known once somebody has passed the second factor there', async (t) => {
+  const { id, credentials, factor } = await withFactor()
+  const known = async () => (await accounts.get(service().system.db, id))!.knownNetworks
+  const { token } = (await service().anonymous.post('/auth/login/', credentials)).json as { token: string }
+  t.deepEqual(await known(), [])
+  const code = await codeFor(service(), factor)
+  t.is((await service().clientOf(token).post(`/auth/totp/${factor}/verify/`, { code })).status, 200)
+  t.deepEqual(await known(), ['127.0.0.1'])
+})
+
+test('logins before the second factor never keep the owner from logging in: the oldest ones go', async (t) => {
+  const { id, credentials, factor } = await withFactor()
+  const passed = await addToken(service(), id, { mfa: true })
+  await query(
+    service().system.db,
+    `insert into tokens (created, owner_id, secret_hash, mfa, name)
+     select now() - i * interval '1 s', cast(:id as uuid), sha256(cast(cast(:id as uuid) || '-' || i as bytea)), false, 'login' from generate_series(1, 1000) as i`,
+    { id },
+  )
+  const { status, json } = await service().anonymous.post('/auth/login/', credentials)
+  t.is(status, 200)
+  const code = await codeFor(service(), factor)
+  const owner = service().clientOf((json as { token: string }).token)
+  t.is((await owner.post(`/auth/totp/${factor}/verify/`, { code })).status, 200)
+  t.is((await passed.api.get('/domains/')).status, 200)
+  const halfOpen = 'select count(*) as n from tokens where owner_id = :id and not mfa'
+  t.deepEqual(await query(service().system.db, halfOpen, { id }), [{ n: 999 }])
+})
+
+test('of a network, as many logins before the second factor are accepted in a minute as may fail', async (t) => {
+  const settings = { THROTTLE: 'on', TRUSTED_PROXIES: '127.0.0.1' }
+  await withService(settings, async (own) => {
+    const { credentials } = await withFactor(own)
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+    const logIn = async (address: string) =>
+      (await own.anonymous.post('/auth/login/', credentials, from(address))).status
+    for (let i = 0; i < 10; i++) t.is(await logIn('192.0.2.1'), 200)
+    t.is(await logIn('192.0.2.1'), 429)
+    t.is(await logIn('192.0.2.2'), 200)
   })
 })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { query, transaction } from '../../../src/store/database.ts'
+import { openDatabase, query, transaction } from '../../../src/store/database.ts'
 import * as rights from '../../../src/store/tokens/rights.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
@@ -7,11 +7,18 @@ import { person } from '../../support/clients/people.ts'
 import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
+import { isFull } from '../../support/state/budgets.ts'
 
 // Contract §14, with the rates as shipped and real requests: whatever tokens and strangers send, the owner logs in, lists
 // and ends tokens, and writes. What windows allow is tested in the model's time (service/lock-out.test.ts).
 
 const service = useService({ THROTTLE: 'on', TRUSTED_PROXIES: '127.0.0.1' })
+
+const putZonefile = (api: Client, name: string) =>
+  api.put(`/domains/${name}/zonefile/`, undefined, {
+    body: `$ORIGIN ${name}.\n@ 3600 NS ns1.example.\nwww 60 A 192.0.2.1\n`,
+    headers: { 'content-type': 'text/dns' },
+  })
 
 /** Sends requests, a few at a time, and counts the statuses of the answers. */
 async function flood(requests: number, send: (i: number) => Promise<Answer>): Promise<Record<number, number>> {
@@ -49,6 +56,11 @@ test.serial('after floods of tokens and strangers, the owner logs in, lists and 
     await addToken(service(), id),
   ]
   await addPolicies(service(), hostile[0]!.id, { write: false })
+  // Together, they fill the windows that the account's API tokens share.
+  const managing = [
+    hostile[1]!,
+    ...(await Promise.all(Array.from({ length: 3 }, () => addToken(service(), id, { permManageTokens: true })))),
+  ]
   const home = { headers: { 'x-forwarded-for': '192.0.2.1' } }
   const floods = [
     ...hostile.flatMap(({ api }) => [
@@ -58,7 +70,7 @@ test.serial('after floods of tokens and strangers, the owner logs in, lists and 
       flood(100, () => api.patch(`/domains/${domain}/rrsets/`, undefined, { body: '{' })),
       flood(50, (i) => change(api, domain, i)),
     ]),
-    flood(550, () => hostile[1]!.api.get('/auth/tokens/')),
+    ...managing.map(({ api }) => flood(550, () => api.get('/auth/tokens/'))),
     flood(300, () => service().anonymous.get('/', home)),
     flood(50, (i) => service().anonymous.post('/auth/login/', { ...credentials, password: `wrong ${i}` }, {
       headers: { 'x-forwarded-for': `198.51.100.${i}` },
@@ -75,19 +87,69 @@ test.serial('after floods of tokens and strangers, the owner logs in, lists and 
   for (const token of hostile) t.is((await token.api.get('/')).status, 401)
 })
 
+for (const [what, send] of [
+  ['a write', (api: Client, name: string) => change(api, name, 200)],
+  ['a zone file', (api: Client, name: string) => putZonefile(api, name)],
+] as const) {
+  test.serial(`${what} of a login waits for one of all API tokens, however many have sent some`, async (t) => {
+    const { id, domain } = await victim()
+    const login = await addToken(service(), id, { mfa: true })
+    const hostile = await Promise.all(Array.from({ length: 15 }, () => addToken(service(), id)))
+    let answered = 0
+    const sent = hostile.flatMap(({ api }) =>
+      Array.from({ length: 3 }, async () => {
+        await send(api, domain)
+        answered++
+      }),
+    )
+    await Promise.race(sent)
+    t.is((await send(login.api, domain)).status, 200)
+    t.true(answered < 20, `${answered} of 45`)
+    await Promise.all(sent)
+  })
+}
+
 test.serial('a write waits for one of each other token, not for all that they have sent before', async (t) => {
   const { id, domain } = await victim()
-  const hostile = await addToken(service(), id)
-  const login = await addToken(service(), id, { mfa: true })
+  const [hostile, other] = [await addToken(service(), id), await addToken(service(), id)]
   let answered = 0
   const sent = Array.from({ length: 15 }, async (_, i) => {
     await change(hostile.api, domain, i)
     answered++
   })
   await Promise.race(sent)
-  t.is((await change(login.api, domain, 200)).status, 200)
+  t.is((await change(other.api, domain, 200)).status, 200)
   t.true(answered < 10, `${answered} of 15`)
   await Promise.all(sent)
+})
+
+test.serial('while tokens of many accounts wait to change others, reads go on', async (t) => {
+  const accounts = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const { id } = await person(service())
+      return {
+        managing: await addToken(service(), id, { permManageTokens: true }),
+        busy: await addToken(service(), id),
+      }
+    }),
+  )
+  const { id } = await victim()
+  const { api } = await addToken(service(), id)
+  const own = openDatabase(service().backends.databaseUrl, 1)
+  const changes = await transaction(own, async (trx) => {
+    // As writes of the tokens do until they are stored.
+    await rights.lock(
+      trx,
+      accounts.map(({ busy }) => `token ${busy.id}` as const),
+      [],
+    )
+    const changes = accounts.map(({ managing, busy }) => managing.api.patch(`/auth/tokens/${busy.id}/`, { name: 'x' }))
+    await eventually(() => isFull(service().system.bounds.rights))
+    for (let i = 0; i < 10; i++) t.is((await api.get('/domains/')).status, 200)
+    return changes
+  })
+  for (const changed of changes) t.is((await changed).status, 200)
+  await own.end()
 })
 
 test.serial('while API tokens wait to change each other, the owner ends one', async (t) => {
