@@ -41,6 +41,12 @@ A secret can be in a file instead, whose path is in the variable with \`_FILE\` 
 \`PDNS_API_KEY_FILE=/run/secrets/pdns\`. A line break at the end of the file does not count. These are the secrets:
 ${secrets.map((name) => `\`${name}\``).join(', ')}.
 
+With systemd, such a file is a credential, which only root and the service can read. \`systemctl edit zoneplane\`:
+
+    [Service]
+    LoadCredential=pdns-api-key:/etc/zoneplane/pdns-api-key
+    Environment=PDNS_API_KEY_FILE=%d/pdns-api-key
+
 ${sections.join('\n')}`
 }
 

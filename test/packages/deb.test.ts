@@ -24,22 +24,28 @@ const make = shared(async () => {
   return join(folder, readdirSync(folder)[0]!)
 })
 
-/** Checks the unit with a command of systemd-analyze. */
-function analyze(t: ExecutionContext, ...args: string[]): void {
+/** Checks the unit, with these lines appended, with a command of systemd-analyze. */
+function analyze(t: ExecutionContext, args: string[], appended = ''): void {
   const unit = join(newFolder(), 'zoneplane.service')
   // The Node of the Debian package may not be there.
   const text = readFileSync(join(project, 'deb', 'zoneplane.service'), 'utf8')
-  writeFileSync(unit, text.replaceAll('/usr/bin/node', process.execPath))
+  writeFileSync(unit, text.replaceAll('/usr/bin/node', process.execPath) + appended)
   const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' })
   t.deepEqual({ status, stderr }, { status: 0, stderr: '' }, stdout)
 }
 
 withSystemd('systemd accepts every line of the unit', (t) => {
-  analyze(t, 'verify', '--man=no', '--generators=no')
+  analyze(t, ['verify', '--man=no', '--generators=no'])
+})
+
+withSystemd('systemd accepts the lines of the documents that make a secret a credential', (t) => {
+  const text = readFileSync(join(project, 'docs', 'configuration.md'), 'utf8')
+  const [lines] = /^ {4}\[Service\]\n( {4}.+\n)+/m.exec(text)!
+  analyze(t, ['verify', '--man=no', '--generators=no'], `\n${lines.replaceAll(/^ +/gm, '')}`)
 })
 
 withSystemd('the unit gives the service few rights: the exposure that systemd counts is below 2.5', (t) => {
-  analyze(t, 'security', '--offline=true', '--no-pager', '--threshold=25')
+  analyze(t, ['security', '--offline=true', '--no-pager', '--threshold=25'])
 })
 
 withDpkg('the Debian package has the program, what it needs to run, and no tests', async (t) => {
