@@ -11,14 +11,9 @@ import type { Declare } from '../support/needs.ts'
 
 // The pages behind the links in mails, in a browser.
 
-/** A host that browsers do not treat as a secure context over http, unlike 127.0.0.1. */
-const ELSEWHERE = 'elsewhere.test'
-
-const WITH_CAPTCHA = { REGISTRATION: 'open', CAPTCHA: 'on' }
-
 const service = useService({ REGISTRATION: 'open' })
 
-withBrowser(declare, [`--host-resolver-rules=MAP ${ELSEWHERE} 127.0.0.1`])
+withBrowser(declare)
 
 function declare(test: Declare, browser: () => Browser): void {
   for (const javaScriptEnabled of [true, false]) {
@@ -100,56 +95,6 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.close()
   })
 
-  test('if a captcha is required, the browser solves it, and another one after a wrong solution', async (t) => {
-    await withService(WITH_CAPTCHA, async (own) => {
-      const page = await browser().newPage({ viewport: PHONE })
-      const violations = watch(page, own.url, /Content Security Policy/)
-      await page.addInitScript(SOLVE_ON_REQUEST)
-      const { email, url } = await people.activationLink(own)
-      await open(page, url, 'Activate your account')
-      await page.getByRole('button', { name: 'Activate account' }).click()
-      for (const answer of ['wrong', 'right']) {
-        const solving = page.getByRole('button', { name: 'Please wait' })
-        await solving.waitFor()
-        t.true(await solving.isDisabled())
-        t.regex(await page.getByRole('status').innerText(), /is proving that you are not a robot/)
-        await screenshot(page, `captcha-working-${answer}`)
-        await page.evaluate('solving.go()')
-        const button = page.getByRole('button', { name: 'Activate account' })
-        await button.waitFor()
-        t.regex(await page.getByRole('status').innerText(), /has proved that you are not a robot/)
-        t.is(await page.getByRole('alert').count(), 0)
-        await screenshot(page, `captcha-done-${answer}`)
-        if (answer === 'wrong') {
-          await page
-            .locator('input[name="captcha.solution"]')
-            .evaluate((input) => ((input as unknown as { value: string }).value = 'wrong'))
-        }
-        await button.click()
-      }
-      await outcome(t, page, 'Success! Your account has been activated, and you can now log in.')
-      t.true(await canLogIn(own, email, PASSWORD))
-      t.deepEqual(violations, [])
-      await page.close()
-    })
-  })
-
-  test('if a browser cannot solve a captcha, the page explains why', async (t) => {
-    await withService(WITH_CAPTCHA, async (own) => {
-      for (const javaScriptEnabled of [true, false]) {
-        const page = await browser().newPage({ viewport: PHONE, javaScriptEnabled })
-        const url = new URL((await people.activationLink(own)).url)
-        if (javaScriptEnabled) url.hostname = ELSEWHERE
-        await open(page, url.href, 'Activate your account')
-        await page.getByRole('button').click()
-        await page.getByText(javaScriptEnabled ? 'only over https' : 'switch JavaScript on').waitFor()
-        t.true(await page.getByRole('button', { name: 'Activate account' }).isDisabled())
-        await screenshot(page, javaScriptEnabled ? 'captcha-without-https' : 'captcha-without-scripts')
-        await page.close()
-      }
-    })
-  })
-
   test('a new factor shows its secret once', async (t) => {
     const page = await browser().newPage({ viewport: PHONE })
     const { email, credentials } = await people.person(service())
@@ -189,17 +134,6 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.close()
   })
 }
-
-/** Makes a page wait for `solving.go()` before it derives keys. */
-const SOLVE_ON_REQUEST = `
-  globalThis.solving = {}
-  const released = new Promise((resolve) => { solving.go = resolve })
-  const { deriveBits } = SubtleCrypto.prototype
-  SubtleCrypto.prototype.deriveBits = async function (...input) {
-    await released
-    return deriveBits.apply(this, input)
-  }
-`
 
 /** Opens a link, and checks that the page's heading and title begin with `title`. */
 async function open(page: Page, url: string, title: string): Promise<void> {

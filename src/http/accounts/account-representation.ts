@@ -65,7 +65,7 @@ export function accountForms(config: Config) {
         },
       },
       {
-        ...captcha(config, 'Needed here, or at the activation.'),
+        ...captcha(config, ALWAYS),
         domain: { write: domain, text: 'A domain to create with the account.', example: 'alice.dyn.example.net' },
         outreach_preference: {
           write: boolean(),
@@ -90,7 +90,6 @@ export function accountForms(config: Config) {
       { code: CODE_ROW, ...captcha(config, AFTER_FAILURES) },
     ),
     passwordReset: form('PasswordReset', { email: EMAIL_ROW }, captcha(config, ALWAYS)),
-    activation: form('Activation', {}, captcha(config, 'Needed if none was given at the sign-up.')),
     newPassword: form(
       'NewPassword',
       { new_password: { write: newPassword, text: PASSWORD_RULES, example: 'battery staple correct' } },

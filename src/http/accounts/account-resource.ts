@@ -162,7 +162,7 @@ function mailed(forms: Forms): Resource[] {
 function confirmation(forms: Forms): Resource {
   const detail = described(STRING, 'What was done, for people.', 'Success! Your password has been changed.')
   const withToken = { ...TOKEN.full.properties, detail, domain: ref(DOMAIN.schema) }
-  const inputs = { anyOf: [forms.activation.schema, forms.newPassword.schema].map(named) }
+  const input = { anyOf: [named(forms.newPassword.schema), { type: 'object' }] }
   const page = text('<!doctype html>…', 'A page for people.', 'text/html').content!
   return {
     path: '/api/v1/v/:action/:code/',
@@ -180,9 +180,9 @@ function confirmation(forms: Forms): Resource {
       id: 'confirm',
       summary: 'Carry out the action of a link in a mail',
       description:
-        '`activate-account` and `reset-password` take a body. `activate-account` can return a domain; below a local ' +
+        '`reset-password` takes a body. `activate-account` can return a domain; below a local ' +
         'public suffix also a token for its updates. `create-totp` returns the factor.',
-      takes: { ...json(inputs), 'application/x-www-form-urlencoded': { type: 'object' } },
+      takes: { ...json(input), 'application/x-www-form-urlencoded': { type: 'object' } },
       answers: {
         200: {
           content: {

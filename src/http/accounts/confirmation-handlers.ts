@@ -1,6 +1,5 @@
 import { NotFound } from '../../errors.ts'
 import * as changes from '../../service/accounts/account-changes.ts'
-import { createCaptcha } from '../../service/accounts/captchas.ts'
 import type { Action } from '../../service/accounts/confirmations.ts'
 import { activate } from '../../service/accounts/sign-up.ts'
 import * as totp from '../../service/accounts/totp.ts'
@@ -19,9 +18,7 @@ import { newFactor } from './totp-handlers.ts'
 /** Carries out each action, and returns the body of the response (contract §11.3). */
 const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> = {
   async 'activate-account'(ctx, code) {
-    const { system, body } = ctx.state
-    const captcha = () => accountForms(system.config).activation.read(body()).captcha
-    const { account, domain, token } = await activate(system, code, { captcha, base: apiUrl(ctx) })
+    const { account, domain, token } = await activate(ctx.state.system, code, apiUrl(ctx))
     const detail =
       account.passwordHash === null
         ? 'Success! We sent you instructions on how to set your password.'
@@ -74,13 +71,11 @@ export const answerFormWithPage = withEffect({ pages: true }, async function ans
     answerPage(ctx, 'Done', site, outcome(body as Outcome, hasConsole ? baseUrl(ctx) : undefined))
     return
   }
-  // The page does not mention problems with a captcha: it lets the browser solve a new one.
-  const { captcha: unsolved, ...problems } = body as Record<string, string[]>
-  const captcha = unsolved && (await createCaptcha(ctx.state.system))
+  const problems = body as Record<string, string[]>
   const isTemporary = ctx.status === 429 || ctx.status === 503
   const canRetry = isTemporary || Object.keys(problems).every((name) => asksFor(action, name))
   const texts = Object.values(problems).flat()
-  const content = html`${texts.length > 0 && alert(texts)}${canRetry && form(action, problems, captcha)}`
+  const content = html`${texts.length > 0 && alert(texts)}${canRetry && form(action, problems)}`
   answerPage(ctx, titleOf(action), site, content)
 })
 

@@ -115,17 +115,11 @@ function essence(mediaType: string): string {
   return mediaType.split(';', 1)[0]!.trim().toLowerCase()
 }
 
-/** Parses a submitted HTML form; an input named `a.b` is the member `b` of `a`. */
+/** Parses a submitted HTML form; of inputs with the same name, the last one counts. */
 function parseForm(octets: string): unknown {
   const inputs = [...new URLSearchParams(octets)]
   if (inputs.length > FORM_INPUTS) throw new Refusal(400, `There are more than ${FORM_INPUTS} inputs.`)
-  const members = new Map<string, unknown>()
-  for (const [name, value] of inputs) {
-    const [outer = '', inner] = name.split('.')
-    if (inner === undefined) members.set(outer, value)
-    else members.set(outer, Object.fromEntries([...Object.entries(members.get(outer) ?? {}), [inner, value]]))
-  }
-  return Object.fromEntries(members)
+  return Object.fromEntries(inputs)
 }
 
 /** The number of octets that are searched in one go. */

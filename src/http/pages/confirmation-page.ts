@@ -1,6 +1,5 @@
-import type { Captcha } from '../../service/accounts/captchas.ts'
 import type { Action } from '../../service/accounts/confirmations.ts'
-import { type Html, html, SOLVER_ELEMENT } from './page.ts'
+import { type Html, html } from './page.ts'
 
 /** The form that a confirmation link opens. */
 interface Form {
@@ -79,16 +78,14 @@ export function asksFor(action: Action, name: string): boolean {
 /**
  * Returns the form of an action.
  * @param problems the error texts for the inputs of the previous attempt
- * @param captcha the captcha that the browser must solve before it can send the form
  */
-export function form(action: Action, problems: Record<string, string[]> = {}, captcha?: Captcha): Html {
+export function form(action: Action, problems: Record<string, string[]> = {}): Html {
   const { text, button, isDangerous, inputs = [] } = FORMS[action]
   return html`<p>${text}</p>
 <form method="post">
 ${inputs.map((input) => field(input, problems[input.name]))}
-${captcha && captchaInputs(captcha)}
-<button${isDangerous && html` class="danger"`}${captcha && html` disabled`}>${button}</button>
-</form>${captcha && SOLVER_ELEMENT}`
+<button${isDangerous && html` class="danger"`}>${button}</button>
+</form>`
 }
 
 function field({ name, label, hint, attributes, isCheckbox }: Input, problems: string[] | undefined): Html {
@@ -102,16 +99,6 @@ function field({ name, label, hint, attributes, isCheckbox }: Input, problems: s
   return html`<label for="${name}">${label}</label>
     <input id="${name}" name="${name}" ${attributes} aria-describedby="${name}-hint" ${invalid} required autofocus />
     <p class="quiet" id="${name}-hint">${hint}</p>`
-}
-
-/** Returns the inputs that the solver reads and fills in. It replaces the text, unless the browser runs no scripts. */
-function captchaInputs({ id, challenge }: Captcha): Html {
-  return html`<input type="hidden" name="captcha.id" value="${id}" />
-    <input type="hidden" name="captcha.solution" data-challenge="${challenge}" />
-    <p role="status">
-      Your browser has to prove that you are not a robot, and it needs JavaScript to do so. Please switch JavaScript on
-      and open the link in the e-mail again.
-    </p>`
 }
 
 /** Returns the markup of error texts. */

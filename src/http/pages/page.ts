@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { Context } from '../kit/context.ts'
-import { SOLVER } from './solver.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; --accent: light-dark(#1a5fb4, #78aeed); --danger: light-dark(#a51d2d, #f28b82);
@@ -23,7 +22,6 @@ input[type=checkbox] { display: inline; width: auto; margin: 0 .35rem 0 0 }
 button { width: 100%; margin-top: .75rem; padding: .7rem 1rem; font: inherit; font-weight: 600; cursor: pointer;
   color: light-dark(#ffffff, #1b1a1f); background: var(--accent); border: 0; border-radius: .5rem }
 button.danger { background: var(--danger) }
-button:disabled { opacity: .6; cursor: default }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .quiet { color: var(--quiet); font-size: .9375rem }
 .alert { margin: 0 0 1rem; padding: .75rem 1rem; border-left: .3rem solid var(--danger); background: light-dark(#fbeaec, #3a2328) }
@@ -31,11 +29,10 @@ code { display: block; padding: .6rem .75rem; border: 1px solid var(--line); bor
   overflow-wrap: anywhere; font: .9375rem/1.5 ui-monospace, monospace }
 `
 
-/** Allows only the page's own style and script, and forms to its own origin; forbids frames. */
+/** Allows only the page's own style, and forms to its own origin; forbids frames. */
 const POLICY = [
   `default-src 'none'`,
   `style-src '${digest(STYLE)}'`,
-  `script-src '${digest(SOLVER)}'`,
   `form-action 'self'`,
   `base-uri 'none'`,
   `frame-ancestors 'none'`,
@@ -70,9 +67,8 @@ function markup(part: Part): string {
   return (part || '').replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 
-/** The octets that the hashes in the policy cover, unchanged. */
+/** The octets that the hash in the policy covers, unchanged. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
-export const SOLVER_ELEMENT = new Html(`<script>${SOLVER}</script>`)
 
 /** Responds with a self-contained page. Its URL contains a code, so it is not cached, and links do not reveal it. */
 export function answerPage(ctx: Context, title: string, site: string, content: Html): void {

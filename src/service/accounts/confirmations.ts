@@ -15,12 +15,8 @@ import { generateSecret } from '../tokens/secrets.ts'
 
 /** The parameters of each action that a link in a mail confirms (contract §11.3). */
 export interface Parameters {
-  'activate-account': {
-    /** The domain from the sign-up. */
-    domain: string | null
-    /** True if the user solved a captcha at sign-up. */
-    isHuman: boolean
-  }
+  /** The domain from the sign-up. */
+  'activate-account': { domain: string | null }
   'change-email': { newEmail: string }
   'reset-password': {
     /** Overrides the request that carries the action out. */

@@ -26,7 +26,7 @@ export interface SignUp {
   /** null: the user sets one after the activation. */
   password: string | null
   domain?: string
-  /** The captcha, checked if captchas are on. If it is missing then, the activation requires one. */
+  /** The captcha, required if captchas are on. */
   captcha?: CaptchaAnswer
   outreachPreference?: boolean
 }
@@ -48,7 +48,7 @@ export async function signUp(system: System, input: SignUp, base: string): Promi
   const { emailConfirmation } = system.config
   const problems = input.domain === undefined ? [] : await newcomerProblems(system, input.domain)
   if (problems.length > 0) throw Invalid.field('domain', ...problems)
-  if (input.captcha !== undefined || !emailConfirmation) await refuseUnsolvedCaptcha(system, input.captcha)
+  await refuseUnsolvedCaptcha(system, input.captcha)
   const passwordHash = input.password === null ? null : await hashPassword(input.password, undefined)
   await inConstantTime(async () => {
     if (await addAccount(system, input, passwordHash, base)) return
@@ -60,7 +60,7 @@ export async function signUp(system: System, input: SignUp, base: string): Promi
 
 /** Returns false if the user has got too many mails: then it changes nothing. */
 async function addAccount(system: System, input: SignUp, passwordHash: string | null, base: string): Promise<boolean> {
-  const { email, domain = null, captcha, outreachPreference = true } = input
+  const { email, domain = null, outreachPreference = true } = input
   const { emailConfirmation, confirmationValidity } = system.config
   await using publication = await openPublication(system, SIGN_UP, {
     queues: [`sign-up ${accounts.canonicalEmail(email)}`],
@@ -72,8 +72,7 @@ async function addAccount(system: System, input: SignUp, passwordHash: string | 
   if (account !== undefined) {
     if (!emailConfirmation) await addDomain(publication, account, domain)
     else {
-      const parameters = { domain, isHuman: captcha !== undefined }
-      if (!(await confirmations.request(system, trx, account, 'activate-account', parameters, { base }))) return false
+      if (!(await confirmations.request(system, trx, account, 'activate-account', { domain }, { base }))) return false
     }
   }
   await publication.commit()
@@ -93,17 +92,12 @@ export interface Activation {
  * Activates an account and creates the domain that the user asked for at sign-up. If the domain is no longer available,
  * it deletes the account instead, so that the user can sign up again. If the account has no password, the user gets a
  * mail with a link that sets one.
- * @param captcha called once the code has proved valid; required if the user solved none at sign-up
  * @param base the URL of the API
  * @throws Invalid, Denied, Conflict, Unavailable, NameserverFailure
  */
-export async function activate(
-  system: System,
-  code: string,
-  { captcha, base }: { captcha: () => CaptchaAnswer | undefined; base: string },
-): Promise<Activation> {
+export async function activate(system: System, code: string, base: string): Promise<Activation> {
   try {
-    return await activateWithDomain(system, code, { captcha, base })
+    return await activateWithDomain(system, code, base)
   } catch (error) {
     if (!(error instanceof DomainUnavailable)) throw error
     const id = await confirmations.redeem(system, 'activate-account', code, async (trx, account) => {
@@ -118,16 +112,10 @@ export async function activate(
   }
 }
 
-async function activateWithDomain(
-  system: System,
-  code: string,
-  { captcha, base }: { captcha: () => CaptchaAnswer | undefined; base: string },
-): Promise<Activation> {
+async function activateWithDomain(system: System, code: string, base: string): Promise<Activation> {
   await using publication = await openPublication(system, SIGN_UP, { queues: [confirmations.queueOf(code)] })
   const { trx } = publication
   const { account: pending, parameters } = await confirmations.claim(system, trx, 'activate-account', code)
-  const answer = captcha()
-  if (!parameters.isHuman) await refuseUnsolvedCaptcha(system, answer)
   const account = await store.changeCredentials(trx, pending.id, { state: 'active' }, system.now())
   if (account.passwordHash === null) {
     // The account has no API tokens except the one that this activation may return.
