@@ -1,8 +1,10 @@
-// `npm run settings` writes the lists of settings into docs/configuration.md, docker-compose.yml and deb/zoneplane.env.
+// `npm run settings` writes what is made of rows: the lists of settings in docs/configuration.md, docker-compose.yml and
+// deb/zoneplane.env, and docs/asvs.md.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { format } from 'prettier'
 import { GROUPS } from '../build/src/settings/settings.js'
+import { asvs } from './asvs.mjs'
 
 const PROJECT = new URL('..', import.meta.url)
 const OPTIONS = JSON.parse(readFileSync(new URL('.prettierrc.json', PROJECT), 'utf8'))
@@ -20,6 +22,7 @@ export async function lists() {
   const document = await format(configuration(), { ...OPTIONS, parser: 'markdown' })
   return {
     'docs/configuration.md': document,
+    'docs/asvs.md': await format(asvs(), { ...OPTIONS, parser: 'markdown' }),
     'docker-compose.yml': compose(readFileSync(new URL('docker-compose.yml', PROJECT), 'utf8')),
     'deb/zoneplane.env': environment(),
   }

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { run } from '../src/cli/run.ts'
 import { projectFolder } from '../src/installation/project.ts'
 import { misspelt } from '../src/settings/config.ts'
@@ -10,11 +11,23 @@ import { SETTINGS } from '../src/settings/settings.ts'
 
 const settings = Object.values(SETTINGS)
 
-test('documents, compose file and Debian settings have the lists that `npm run settings` writes', async (t) => {
+test('documents, compose file and Debian settings have what `npm run settings` makes of rows', async (t) => {
   const path = join(projectFolder(), 'deb', 'settings.mjs')
   const { lists } = (await import(path)) as { lists: () => Promise<Record<string, string>> }
   for (const [file, text] of Object.entries(await lists())) {
     t.is(readFileSync(join(projectFolder(), file), 'utf8'), text, `${file}: run \`npm run settings\``)
+  }
+})
+
+test('a row of the answers to ASVS has 40 words at most, and says why unless the answer is yes', (t) => {
+  type Row = { items: string; verdict: string; why?: string; tests?: string[] }
+  const text = readFileSync(join(projectFolder(), 'docs', 'design', 'asvs.yml'), 'utf8')
+  const rows = (parse(text) as { rows: Row[] }[]).flatMap((chapter) => chapter.rows)
+  t.true(rows.length > 100)
+  for (const { items, verdict, why = '' } of rows) {
+    t.true(['met', 'partly', 'not met', 'does not apply'].includes(verdict), items)
+    t.true(why.split(' ').length <= 40, `${items}: ${why}`)
+    if (verdict === 'partly' || verdict === 'not met') t.regex(why, /\S/, items)
   }
 })
 
