@@ -7,6 +7,8 @@ import { promisify } from 'node:util'
 import pg, { type Pool } from 'pg'
 import { projectFolder } from '../../src/installation/project.ts'
 import { type Db, openDatabase, query } from '../../src/store/database.ts'
+import { sent } from '../../src/store/domains/domains.ts'
+import { past } from '../../src/store/domains/spent.ts'
 import { put, storedTransfers } from '../../src/store/domains/transfers.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
 import { count, sum } from '../../src/store/zone/history-octets.ts'
@@ -330,6 +332,32 @@ test('the histories that are there are counted, some at a time', async (t) => {
       { name: 'gone.test', octets: each },
     ])
     t.like(await sum(db, 0), { octets: 250 * each, uncounted: 0 })
+  })
+})
+
+test('serials stay spent; of zones without a domain, only the hash of the name is kept', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    await undo(db, '36_hashed_spent_names')
+    await query(
+      db,
+      `with account as (
+         insert into accounts (email, created, credentials_changed, state)
+         values ('a@example.test', now(), now(), 'active') returning id
+       ), made as (
+         insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+         select 'kept.test', id, 60, 1, 0, now(), now(), now() from account
+       )
+       insert into spent (name, version) values ('kept.test', 5), ('gone.test', 7)`,
+    )
+    await migrate(url)
+    const hash = createHash('sha256').update('gone.test').digest('hex')
+    t.deepEqual(await query(db, 'select name, version from spent order by version'), [
+      { name: 'kept.test', version: 5 },
+      { name: hash, version: 7 },
+    ])
+    t.is((await past(db, 'gone.test')).sent, 7)
+    t.like(await sent(db, ['kept.test']), [{ sent: 5 }])
   })
 })
 

@@ -9,6 +9,7 @@ import * as accounts from '../../store/accounts/accounts.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
 import { conflicts } from '../../store/domains/relatives.ts'
+import * as spent from '../../store/domains/spent.ts'
 import * as history from '../../store/zone/history.ts'
 import * as marks from '../../store/zone/marks.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
@@ -74,7 +75,7 @@ export async function strangers(system: System): Promise<{ name: string; serial:
  */
 export async function keepStrangers(system: System): Promise<string[]> {
   const found = await strangers(system)
-  await store.spend(system.db, found)
+  await spent.spend(system.db, found)
   return found.map(({ name }) => name)
 }
 
@@ -168,7 +169,7 @@ async function nameObstacles(
   if (await conflicts(db, { ownerId: owner?.id ?? NIL_UUID, name, ancestors }, { orSuspended: true })) {
     obstacles.push('another account has a domain above or below it, or such a domain is suspended')
   }
-  if ((await store.past(db, name)).marked) obstacles.push('an unfinished creation of Zoneplane may have made it')
+  if ((await spent.past(db, name)).marked) obstacles.push('an unfinished creation of Zoneplane may have made it')
   return obstacles
 }
 

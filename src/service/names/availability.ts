@@ -6,9 +6,10 @@ import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
 import { NSEC3, SCRATCH_ZONE } from '../../nameserver/nameserver.ts'
 import type { Config } from '../../settings/config.ts'
 import type { Db } from '../../store/database.ts'
-import type { Past } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/domains.ts'
 import { conflicts } from '../../store/domains/relatives.ts'
+import type { Past } from '../../store/domains/spent.ts'
+import * as spent from '../../store/domains/spent.ts'
 import type { System } from '../../system.ts'
 import { isOperator, unrestricted, type Writer } from '../actor.ts'
 import { NIL_UUID } from '../ids.ts'
@@ -49,7 +50,7 @@ export async function reserveName(
     store.lockCreation(trx, registrable(name)),
     store.find(trx, name),
     isFree(system, trx, writer, name),
-    store.past(trx, name),
+    spent.past(trx, name),
   ])
   if (present !== undefined) throw new Invalid({ name: [EXISTS], ...problems })
   if (Object.keys(problems).length > 0) throw new Invalid(problems)

@@ -4,8 +4,8 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Conflict, reasonOf, StartError } from '../../errors.ts'
 import { type Db, query, transaction } from '../../store/database.ts'
-import * as domains from '../../store/domains/domains.ts'
 import * as rollovers from '../../store/domains/rollovers.ts'
+import * as spent from '../../store/domains/spent.ts'
 import { type Counts, dump, exportSnapshot, load, otherSessions, readDump, tables } from '../../store/dump.ts'
 import type { StoredSecret } from '../../store/encrypted.ts'
 import { lockSchema, migrate, refuseUnknown } from '../../store/migrate.ts'
@@ -177,7 +177,7 @@ export async function restoreDatabase(system: System, file: string): Promise<Con
       throw new Conflict('others are connected to the database: stop all services first. Nothing was changed')
     }
     await load(trx, url, file)
-    await domains.skipSerials(trx)
+    await spent.skipSerials(trx)
     if (contents.migrations.includes('28_rollovers')) {
       for (const name of await rollovers.distrust(trx)) await marks.setOwn(trx, name)
     }

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg'
-import { SERIAL_MAX } from '../../limits.ts'
 import { DAY, type Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { lostSerialSql } from '../incarnations.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 import { isBelow } from './relatives.ts'
+import { hashSql, ONLY_GROWING, spentSql } from './spent.ts'
 import { type Viewer, visibleTo } from './visibility.ts'
 
 /**
@@ -54,7 +54,7 @@ export interface LockedDomain extends Domain {
   suspendedBelow: string[]
 }
 
-const KNOWN = 'greatest(domains.version, (select version from spent where spent.name = domains.name))'
+const KNOWN = `greatest(domains.version, ${spentSql('domains.name')})`
 
 const LOCKED = `${COLUMNS}, greatest(${KNOWN}, ${lostSerialSql(KNOWN)}) as sent,
   coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify,
@@ -128,28 +128,9 @@ export async function named(db: Db, viewer: Viewer, names: string[]): Promise<Do
 
 /** Returns the highest serials that were ever sent for some domains. */
 export async function sent(db: Db, names: string[]): Promise<{ name: string; sent: number }[]> {
-  const sql = `select domains.name, greatest(domains.version, spent.version, marks.version) as sent
-    from domains left join spent using (name) left join marks on marks.zone = domains.name where domains.name = any (:names)`
+  const sql = `select name, greatest(${KNOWN}, (select version from marks where zone = domains.name)) as sent
+    from domains where name = any (:names)`
   return names.length === 0 ? [] : query(db, sql, { names })
-}
-
-/** The remains of the zone of a name without a domain. */
-export interface Past {
-  /** The highest serial that was ever sent for it, otherwise 0. */
-  sent: number
-  marked: boolean
-}
-
-/** Returns the past of a name without a domain. */
-export async function past(db: Db, name: string): Promise<Past> {
-  return one(
-    db,
-    `select coalesce(greatest(
-         (select version from spent where name = :name), (select version from marks where zone = :name)
-       ), 0) as sent,
-       exists (select from marks where zone = :name) as marked`,
-    { name },
-  )
 }
 
 /**
@@ -197,38 +178,15 @@ export async function remove(trx: Db, { id, name, sent }: LockedDomain): Promise
     trx,
     `with gone as (delete from domains where id = :id),
        member as (update catalog_members set gone = true where domain_id = :id),
-       past as (delete from spent where name in (
-         select name from spent where noted < now() - ${SERIAL_LIFETIME} * interval '1 second' and name <> :name
+       past as (delete from spent where name = :name or name in (
+         select name from spent where noted < now() - ${SERIAL_LIFETIME} * interval '1 second'
+           and name not in (:name, ${hashSql(':name')})
          order by noted limit 10 for update skip locked
        ))
      insert into spent (name, version)
-       values (:name, greatest(:sent, (select version from marks where zone = :name)))
-     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
+       values (${hashSql(':name')}, greatest(:sent, ${spentSql(':name')}, (select version from marks where zone = :name)))
+     ${ONLY_GROWING}`,
     { id, name, sent },
-  )
-}
-
-/**
- * Puts the next serials above those that were sent meanwhile, after a restore of the database. UNIX time is, except for
- * zones whose serials are ahead of it: these go on as if they had been written once per second since their last write.
- */
-export async function skipSerials(db: Db): Promise<void> {
-  await query(
-    db,
-    `insert into spent (name, version)
-       select name, greatest(version, least(version + cast(extract(epoch from now() - published) as bigint), ${SERIAL_MAX}))
-       from domains where version > extract(epoch from published)
-     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
-  )
-}
-
-/** Keeps the serials of foreign zones, so that domains of these names begin above them. */
-export async function spend(db: Db, zones: { name: string; serial: number }[]): Promise<void> {
-  await query(
-    db,
-    `insert into spent (name, version) select * from unnest(cast(:names as text[]), cast(:serials as bigint[]))
-     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
-    { names: zones.map(({ name }) => name), serials: zones.map(({ serial }) => serial) },
   )
 }
 

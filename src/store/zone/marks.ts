@@ -2,6 +2,7 @@ import { Unavailable } from '../../errors.ts'
 import { CLAIM_LIFETIME } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
+import { hashSql, ONLY_GROWING } from '../domains/spent.ts'
 import { DOUBTFUL_UNTIL } from '../incarnations.ts'
 
 /** The content of a request under a mark. */
@@ -117,9 +118,10 @@ export async function settle(db: Db, { zone, claim }: Mark): Promise<void> {
        returning zone, version
      )
      insert into spent (name, version)
-       select zone, version from (table watched union all table gone) ended
-       where version > coalesce((select domains.version from domains where domains.name = ended.zone), 0)
-     on conflict (name) do update set version = greatest(spent.version, excluded.version), noted = now()`,
+       select case when domains.name is null then ${hashSql('zone')} else zone end, ended.version
+       from (table watched union all table gone) ended left join domains on domains.name = zone
+       where ended.version > coalesce(domains.version, 0)
+     ${ONLY_GROWING}`,
     { zone, claim },
   )
 }

@@ -1,4 +1,5 @@
 import { query } from '../../../src/store/database.ts'
+import { tables } from '../../../src/store/dump.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer } from '../../support/clients/client.ts'
 import { allLettersTo, letterTo } from '../../support/clients/mails.ts'
@@ -232,6 +233,32 @@ test('a link deletes the account and its tokens', async (t) => {
     { id: someone.id, none: {} },
   )
   t.is(kept!.left, 0)
+})
+
+test('a deleted account leaves no name of its domains, nor its address, and serials still only grow', async (t) => {
+  const { db } = service().system
+  const someone = await person(service())
+  const { api } = await addToken(service(), someone.id, { permCreateDomain: true, permDeleteDomain: true })
+  const name = await newDomain(api)
+  const ahead = 3_000_000_000
+  await query(db, 'update domains set version = :ahead where name = :name', { ahead, name })
+  t.is((await api.delete(`/domains/${name}/`)).status, 204)
+  const deletion = await people.deletionLink(service(), someone)
+  t.is((await service().anonymous.post(deletion.path)).status, 200)
+  const found: string[] = []
+  for (const table of await tables(db)) {
+    const sql = `select from ${table} as row where row::text like any (:texts)`
+    if ((await query(db, sql, { texts: [`%${name}%`, `%${someone.email}%`] })).length > 0) found.push(table)
+  }
+  t.deepEqual(found, [])
+  const other = await service().account()
+  t.is((await other.api.post('/domains/', { name })).status, 201)
+  const [{ version } = { version: 0 }] = await query<{ version: number }>(
+    db,
+    'select version from domains where name = :name',
+    { name },
+  )
+  t.true(version > ahead)
 })
 
 test('an account with domains is not deleted: neither the request nor the link succeeds', async (t) => {
