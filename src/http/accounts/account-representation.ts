@@ -93,7 +93,13 @@ export function accountForms(config: Config) {
     newPassword: form(
       'NewPassword',
       { new_password: { write: newPassword, text: PASSWORD_RULES, example: 'battery staple correct' } },
-      { revoke_tokens: { write: boolean(), text: "Whether to also delete the account's API tokens.", example: false } },
+      {
+        revoke_tokens: {
+          write: boolean(),
+          text: "Whether to also delete the account's API tokens; true by default.",
+          example: false,
+        },
+      },
     ),
   }
 }

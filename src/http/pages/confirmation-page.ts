@@ -91,7 +91,8 @@ ${inputs.map((input) => field(input, problems[input.name]))}
 function field({ name, label, hint, attributes, isCheckbox }: Input, problems: string[] | undefined): Html {
   const invalid = problems && html` aria-invalid="true"`
   if (isCheckbox) {
-    return html`<label
+    // Browsers do not send an unchecked box, and then only the hidden input counts.
+    return html`<input type="hidden" name="${name}" value="false" /><label
         ><input name="${name}" ${attributes} aria-describedby="${name}-hint" ${invalid} /> ${label}</label
       >
       <p class="quiet" id="${name}-hint">${hint}</p>`

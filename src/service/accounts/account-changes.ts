@@ -59,14 +59,14 @@ export async function requestPasswordReset(
   )
 }
 
-/** The new password, and the wish to also delete the account's API tokens. */
+/** The new password, and whether to also delete the account's API tokens: true by default. */
 export interface PasswordReset {
   newPassword: string
   revokeTokens?: boolean
 }
 
 /**
- * Sets a new password and deletes all login tokens, on request also the API tokens. From the client's address, the new
+ * Sets a new password and deletes all login tokens, and the API tokens unless they shall stay. From the client's address, the new
  * password is then accepted whatever strangers do (contract §14).
  * @param input called once the code has proved valid
  * @throws Invalid, Denied, Conflict, Throttled
@@ -83,7 +83,7 @@ export async function resetPassword(
     system,
     'reset-password',
     code,
-    async (trx, { id, email }, { revokeTokens = asked.revokeTokens }) => {
+    async (trx, { id, email }, { revokeTokens = asked.revokeTokens ?? true }) => {
       await accounts.changeCredentials(trx, id, { passwordHash }, system.now())
       await accounts.addKnownNetwork(trx, id, networkOf(address), { isProved: true })
       await notify(system, trx, { id, email }, 'password')
