@@ -1,5 +1,4 @@
 import { Conflict } from '../../errors.ts'
-import type { LockedDomain } from '../../store/domains/domains.ts'
 
 /** Returns the error for a write to a suspended domain, or to its names (contract §2.2). */
 export function suspension(name: string): Conflict {
@@ -11,14 +10,17 @@ export function suspension(name: string): Conflict {
 
 /**
  * Requires that RRsets do not bring back the names of suspended domains below their zone (contract §7.9).
+ * @param name that of their domain
+ * @param hidden those of the suspended ones
  * @param written those that a write creates or changes
  * @throws Conflict
  */
 export function refuseForSuspended(
-  { name, suspendedBelow }: Pick<LockedDomain, 'name' | 'suspendedBelow'>,
+  name: string,
+  hidden: readonly string[],
   written: readonly { subname: string; type: string }[],
 ): void {
-  for (const suspended of suspendedBelow) {
+  for (const suspended of hidden) {
     const subname = suspended.slice(0, -name.length - 1)
     if (written.some((rrset) => answersFor(rrset, subname))) throw suspension(suspended)
   }

@@ -2,7 +2,7 @@ import { withAncestors } from '../../dns/names.ts'
 import { Conflict, NameserverFailure, Unavailable } from '../../errors.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/interventions.ts'
-import { servedAround } from '../../store/domains/relatives.ts'
+import { lockAll, servedAround } from '../../store/domains/relatives.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { delegate, withdraw } from '../domains/delegations.ts'
@@ -33,6 +33,8 @@ export async function suspend(system: System, name: string): Promise<string[]> {
   const domain = await lockToChange(publication, name)
   if (domain.paused) throw new Conflict(`${name} is paused. Resume it first.`)
   if (domain.suspended === null) {
+    // Writes above it that have not seen the suspension end before it, and the others see it.
+    await lockAll(trx, withAncestors(name).slice(1))
     // The delegation first, so that it never points to a deleted zone.
     await withdraw(publication, name)
     await store.suspend(trx, domain.id, system.now())

@@ -3,6 +3,7 @@ import { Conflict, NotFound } from '../../errors.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import { SMALL_WRITE } from '../../limits.ts'
 import * as domains from '../../store/domains/domains.ts'
+import { suspendedBelow } from '../../store/domains/relatives.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import { type Access, isOperator, type Writer } from '../actor.ts'
@@ -71,11 +72,12 @@ export async function lockZone(
   const { system, trx } = publication
   const scope = subnames === 'all' ? undefined : await inSlices(scopeOf(subnames))
   // Sent together. The statements after a lock see the state at the time when the lock is granted.
-  const [renewed, domain, read, known = []] = await timed(system, 'lock', () =>
+  const [renewed, domain, read, hidden, known = []] = await timed(system, 'lock', () =>
     Promise.all([
       writing && renew(system, trx, writing.writer, writing.opening.use ?? 'rrsets'),
       domains.lock(trx, name, writing?.writer),
       rrsets.atSubnames(trx, name, scope === undefined ? 'all' : namesOf(scope)),
+      suspendedBelow(trx, name),
       writing && policiesOn(trx, writing.writer, writing.id),
     ]),
   )
@@ -84,12 +86,12 @@ export async function lockZone(
   const isEnd = writing?.opening.use === 'domainDeletion' && isOperator(writing.writer)
   if (domain.suspended !== null && !isEnd) throw suspension(name)
   if (writing === undefined || renewed === undefined)
-    return new Zone(publication, domain, SERVICE, divided(read, scope))
+    return new Zone(publication, domain, SERVICE, { ...divided(read, scope), hidden })
   // The token got its first policies after its authentication.
   const isNewlyRestricted = renewed.restricted && !writing.writer.restricted
   const policies = isNewlyRestricted ? await policiesOn(trx, renewed, domain.id) : known
   const author = authorOf(writing.writer, writing.opening.source ?? 'api')
-  return new Zone(publication, domain, author, { ...divided(read, scope), policies }, writing.opening.dryRun)
+  return new Zone(publication, domain, author, { ...divided(read, scope), hidden, policies }, writing.opening.dryRun)
 }
 
 /** The subnames of a write, and their ancestors, which may be delegations or DNAMEs: undefined if too many. */

@@ -43,6 +43,8 @@ export class Zone implements ZoneState, AsyncDisposable {
   readonly labelProblem: (label: string) => string | undefined
   /** The delegations and DNAMEs at the ancestors of the subnames in `current`; undefined: too many to read. */
   readonly #ancestors: RRset[] | undefined
+  /** The names of the suspended domains below it. */
+  readonly #hidden: string[]
   /** True if `current` has all RRsets of the zone. */
   readonly #isWhole: boolean
   readonly #opened = performance.now()
@@ -52,7 +54,13 @@ export class Zone implements ZoneState, AsyncDisposable {
     publication: Publication,
     domain: LockedDomain,
     author: Author,
-    read: { current?: RRset[]; isWhole?: boolean; ancestors?: RRset[] | undefined; policies?: Policy[] } = {},
+    read: {
+      current?: RRset[]
+      isWhole?: boolean
+      ancestors?: RRset[] | undefined
+      hidden?: string[]
+      policies?: Policy[]
+    } = {},
     dryRun = false,
   ) {
     this.author = author
@@ -64,6 +72,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     this.keepsNs = parentAmong(domain.name, publication.system.config.localPublicSuffixes) !== undefined
     this.labelProblem = (label) => publication.system.nameserver.labelProblem(label, domain.denial)
     this.#ancestors = read.ancestors
+    this.#hidden = read.hidden ?? []
     this.#isWhole = read.isWhole ?? false
   }
 
@@ -76,11 +85,10 @@ export class Zone implements ZoneState, AsyncDisposable {
   async write(changes: Change[], options?: { touch: boolean }): Promise<Written> {
     refuseTooLarge(this.publication.system.config, this.domain, growthOf(changes))
     const effective = changes.filter(({ isEffective }) => isEffective)
-    if (this.domain.suspendedBelow.length > 0)
-      refuseForSuspended(
-        this.domain,
-        effective.flatMap(({ after }) => after ?? []),
-      )
+    if (this.#hidden.length > 0) {
+      const written = effective.flatMap(({ after }) => after ?? [])
+      refuseForSuspended(this.domain.name, this.#hidden, written)
+    }
     await this.#refuseOccluded(effective)
     if (this.dryRun) return { changes: effective, rrsets: [], version: undefined }
     const applied = await this.apply(changes, options)

@@ -3,7 +3,6 @@ import { DAY, type Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { lostSerialSql } from '../incarnations.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
-import { isBelow } from './relatives.ts'
 import { hashSql, ONLY_GROWING, spentSql } from './spent.ts'
 import { type Viewer, visibleTo } from './visibility.ts'
 
@@ -50,16 +49,12 @@ export interface LockedDomain extends Domain {
   sent: number
   /** The addresses of servers to which its account wants NOTIFY to be sent. */
   notify: string[]
-  /** The names of the suspended domains below it. */
-  suspendedBelow: string[]
 }
 
 const KNOWN = `greatest(domains.version, ${spentSql('domains.name')})`
 
 const LOCKED = `${COLUMNS}, greatest(${KNOWN}, ${lostSerialSql(KNOWN)}) as sent,
-  coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify,
-  array(select below.name from domains as below where below.suspended is not null and ${isBelow('below.name', 'domains.name')})
-    as "suspendedBelow"`
+  coalesce((select notify from transfers where domain_id = domains.id), '{}') as notify`
 
 /** Returns the domain of this name, if the viewer can see it; without viewer: of any account. */
 export async function find(db: Db, name: string, viewer?: Viewer): Promise<Domain | undefined> {

@@ -37,3 +37,15 @@ export async function servedAround(db: Db, ownerId: string, name: string, ancest
   )
   return rows.map((row) => row.name)
 }
+
+/** Returns the names of the suspended domains below a name. */
+export async function suspendedBelow(db: Db, name: string): Promise<string[]> {
+  const sql = `select name from domains where suspended is not null and ${isBelow('name', ':name')}`
+  return (await query<{ name: string }>(db, sql, { name })).map((row) => row.name)
+}
+
+/** Locks domains for writing until the transaction ends, the longest name first. */
+export async function lockAll(trx: Db, names: string[]): Promise<void> {
+  const sql = 'select from domains where name = any (:names) order by length(name) desc for no key update'
+  if (names.length > 0) await query(trx, sql, { names })
+}
