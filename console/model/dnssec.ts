@@ -73,8 +73,12 @@ export const STATES: Record<string, State> = {
   propagating: { words: 'Changing: the parent’s servers disagree', short: 'Parent is changing', mood: 'wait' },
 }
 
+/** The state of a domain that the operator has suspended, whatever its delegation is. */
+export const SUSPENDED = 'suspended'
+
 /** A state of a delegation in a few words; an unknown one as it is. */
 export function shortState(state: string): Pick<State, 'short' | 'mood'> {
+  if (state === SUSPENDED) return { short: 'Suspended', mood: 'bad' }
   return STATES[state] ?? { short: state, mood: 'none' }
 }
 

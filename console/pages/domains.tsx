@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { allDomains, allStates, deletedDomains, type Domain } from '../api/domains.ts'
 import { me } from '../api/me.ts'
-import { shortState } from '../model/dnssec.ts'
+import { shortState, SUSPENDED } from '../model/dnssec.ts'
 import { asciiName } from '../model/owner.ts'
 import { Act, Refusal, useAction } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
@@ -90,7 +90,10 @@ function DomainTable(props: {
   }
   const wanted = asciiName(search)
   const found = domains
-    .map(({ name, touched }) => ({ name, touched, state: states ? (states.get(name) ?? '') : 'Loading…' }))
+    .map(({ name, touched, suspended }) => {
+      const state = suspended ? SUSPENDED : states ? (states.get(name) ?? '') : 'Loading…'
+      return { name, touched, state }
+    })
     .filter(
       ({ name, state }) => name.includes(wanted) || [state, shortState(state).short.toLowerCase()].includes(wanted),
     )
@@ -122,7 +125,7 @@ function Delegation({ name, state }: { name: string; state: string }) {
   if (state === 'Loading…') return <span class="quiet">{state}</span>
   const { mood, short } = shortState(state)
   const shown = <State mood={mood}>{short}</State>
-  return ['secure', 'unknown'].includes(state) ? shown : <a href={`domains/${name}/dnssec`}>{shown}</a>
+  return ['secure', 'unknown', SUSPENDED].includes(state) ? shown : <a href={`domains/${name}/dnssec`}>{shown}</a>
 }
 
 /** The deleted domains, which come back at a click. */

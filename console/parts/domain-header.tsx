@@ -1,7 +1,9 @@
 import { useEffect } from 'preact/hooks'
+import type { components } from '../../build/api-types.d.ts'
 import { api, ask } from '../api/client.ts'
+import type { Domain } from '../api/domains.ts'
 import { mayDelete } from '../api/me.ts'
-import { shortState } from '../model/dnssec.ts'
+import { shortState, SUSPENDED } from '../model/dnssec.ts'
 import { counted } from '../model/rrset.ts'
 import { hasStaged } from '../records/staging.ts'
 import { location } from '../router.ts'
@@ -9,7 +11,7 @@ import { Shared } from '../shared.ts'
 import { noteVisit } from './go-to.tsx'
 import { Loaded, useAsked } from './loading.tsx'
 import { State } from './state.tsx'
-import { Ago } from './time.tsx'
+import { Ago, Time } from './time.tsx'
 
 const TABS = [
   ['', 'Records'],
@@ -19,6 +21,8 @@ const TABS = [
   ['/zonefile', 'Zone file'],
   ['/delete', 'Delete'],
 ] as const
+
+type Delegation = components['schemas']['Delegation']
 
 const changes = new Shared(0)
 
@@ -41,7 +45,7 @@ export function DomainHeader({ name }: { name: string }) {
       ask(api.GET('/api/v1/domains/{name}/publication/', { params })),
     ])
   }, [changes.value])
-  const state = asked.value && shortState(asked.value[1].checked === null ? 'unknown' : asked.value[1].state)
+  const state = asked.value && shortState(stateOf(asked.value[0], asked.value[1]))
   return (
     <>
       <div class="head">
@@ -51,25 +55,34 @@ export function DomainHeader({ name }: { name: string }) {
       {/* Of a domain that does not exist, the page says so. */}
       {asked.problem?.status !== 404 && (
         <Loaded asked={asked}>
-          {([{ touched }, , { nameservers }]) => (
-            <p class="facts">
-              {nameservers.length > 0 && (
-                <span>
-                  Served by{' '}
-                  <b>
-                    {nameservers.filter(({ status }) => status === 'INSYNC').length} of{' '}
-                    {counted(nameservers.length, 'nameserver')}
-                  </b>{' '}
-                  asked
-                </span>
+          {([{ touched, suspended }, , { nameservers }]) => (
+            <>
+              {suspended && (
+                <p class="alert" role="status">
+                  The operator of this service has suspended this domain (<Time at={suspended} />
+                  ). Its nameservers do not answer for it. Its records and keys are kept, but nobody can change or
+                  delete it. Please contact the operator.
+                </p>
               )}
-              <span>
-                Changed{' '}
-                <b>
-                  <Ago at={touched} />
-                </b>
-              </span>
-            </p>
+              <p class="facts">
+                {nameservers.length > 0 && (
+                  <span>
+                    Served by{' '}
+                    <b>
+                      {nameservers.filter(({ status }) => status === 'INSYNC').length} of{' '}
+                      {counted(nameservers.length, 'nameserver')}
+                    </b>{' '}
+                    asked
+                  </span>
+                )}
+                <span>
+                  Changed{' '}
+                  <b>
+                    <Ago at={touched} />
+                  </b>
+                </span>
+              </p>
+            </>
           )}
         </Loaded>
       )}
@@ -87,4 +100,10 @@ export function DomainHeader({ name }: { name: string }) {
       </nav>
     </>
   )
+}
+
+/** The state of a domain: that it is suspended, or else that of its delegation at the last check. */
+function stateOf({ suspended }: Domain, { checked, state }: Pick<Delegation, 'checked' | 'state'>): string {
+  if (suspended) return SUSPENDED
+  return checked === null ? 'unknown' : state
 }

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { previewOf } from '../../console/model/zonefile.ts'
+import { resumeServing, suspend } from '../../src/service/operation/suspension.ts'
 import { PHONE, withBrowser } from '../support/browser.ts'
 import { newDomain, newRRset, rrset } from '../support/clients/api.ts'
 import { check, DESK, openConsole } from '../support/console/console.ts'
@@ -199,5 +200,42 @@ function declare(test: Declare, browser: () => Browser): void {
       ['a/b TXT x'],
     )
     t.deepEqual(previewOf('a CNAME b', 'shop.test').hints, ['a CNAME: There are no records at b.shop.test.'])
+  })
+  test('a person sees that the operator has suspended a domain, in the list and on each page of it', async (t) => {
+    const { api, secret } = await service().account()
+    const [fine, name] = [await newDomain(api), await newDomain(api)]
+    await newRRset(api, name, rrset())
+    await storeCheck(service(), name, 'insecure')
+    await suspend(service().system, name)
+    const tab = await openConsole(browser(), service().url, { secret })
+    const { page } = tab
+    const rows = page.locator('table.list tbody tr')
+    const stateOf = (name: string) => rows.filter({ hasText: name }).getByRole('cell').nth(1)
+    await stateOf(name).getByText('Suspended', { exact: true }).waitFor()
+    t.is(await stateOf(fine).innerText(), 'Not checked')
+    await page.getByLabel('Search domains').fill('suspended')
+    t.is(await rows.count(), 1)
+    await check(t, tab, 'domains-suspended')
+    const notice = page.getByRole('status').getByText('has suspended this domain')
+    for (const [part, shown] of [
+      ['', '.record-row'],
+      ['/nameservers', 'text=May transfer'],
+      ['/delete', 'text=Type the name'],
+    ] as const) {
+      await page.goto(`${service().url}/console/domains/${name}${part}`)
+      await notice.waitFor()
+      await page.locator(shown).first().waitFor()
+      t.is(await page.locator('.head .state').innerText(), 'Suspended')
+      await check(t, tab, `suspended${part.replace('/', '-')}`)
+    }
+    // A deletion is refused, and says why.
+    await page.getByLabel('Type the name of the domain').fill(name)
+    await page.getByRole('button', { name: `Delete ${name}` }).click()
+    await page.getByRole('alert').getByText('is suspended by the operator').waitFor()
+    await resumeServing(service().system, name)
+    await page.goto(`${service().url}/console/domains/${name}`)
+    await page.locator('.head .state').getByText('DS missing at registrar').waitFor()
+    t.is(await notice.count(), 0)
+    await page.context().close()
   })
 }
