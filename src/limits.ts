@@ -131,10 +131,11 @@ export const BODY_TIME_LARGE = 300_000
 
 /**
  * Milliseconds for which a body waits for places (contract §1.8), and after which those who wait take away the places of
- * a request that waits for its client.
+ * a request that waits for its client: other callers, and, but for bodies, its own.
  */
 export const PLACE_TIME = 5_000
 export const KEEPING_TIME = 4_000
+export const OWN_KEEPING_TIME = 20_000
 
 /** Octets of the bodies of running requests without a token (contract §1.8): of one network, and of all. */
 export const STRANGERS_BODIES = { each: 1024 * 1024, all: 32 * 1024 * 1024 }

@@ -1,5 +1,5 @@
 import { Busy } from '../errors.ts'
-import { KEEPING_TIME, TURN_TIMEOUT } from '../limits.ts'
+import { KEEPING_TIME, OWN_KEEPING_TIME, TURN_TIMEOUT } from '../limits.ts'
 
 const STOPPING = 'the process stops'
 
@@ -19,9 +19,15 @@ const LOOKING_PAUSE = 500
 
 /** A request that has places, and knows when it has them only because it waits for its client, or for a stranger. */
 export class Holder {
+  readonly #ownTime: number
   #waited = 0
   #since: number | undefined
   #cut: () => void = () => undefined
+
+  /** @param ownTime milliseconds of waiting after which it also loses its places to its own caller */
+  constructor(ownTime = OWN_KEEPING_TIME) {
+    this.#ownTime = ownTime
+  }
 
   /** From now on it waits. @param cut ends it, so that it gives its places back */
   begin(cut: () => void): void {
@@ -40,9 +46,9 @@ export class Holder {
     return this.#waited + (this.#since === undefined ? 0 : performance.now() - this.#since)
   }
 
-  /** Whether it waits now, and has waited for KEEPING_TIME. */
-  get isSlow(): boolean {
-    return this.#since !== undefined && this.waited >= KEEPING_TIME
+  /** Whether it waits now, and has waited so long that it loses its places to its own caller, or to others. */
+  isSlow(isOwn: boolean): boolean {
+    return this.#since !== undefined && this.waited >= (isOwn ? this.#ownTime : KEEPING_TIME)
   }
 
   /** Ends it. */
@@ -207,7 +213,8 @@ export class Budget {
     const size = this.#of(caller) + count
     let lack = this.#lack(caller, count)
     const slow = [...this.#places].filter(({ caller: other, holder }) => {
-      return holder?.isSlow === true && (other === caller || (size <= this.#each && this.#of(other) >= size))
+      const isOwn = other === caller
+      return holder?.isSlow(isOwn) === true && (isOwn || (size <= this.#each && this.#of(other) >= size))
     })
     slow.sort((a, b) => this.#of(b.caller) - this.#of(a.caller) || b.holder!.waited - a.holder!.waited)
     for (const { holder, count: freed } of slow) {

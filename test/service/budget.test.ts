@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava'
 import { mock } from 'node:test'
 import { Unavailable } from '../../src/errors.ts'
 import { Budget, Holder } from '../../src/flow/budget.ts'
-import { KEEPING_TIME, TURN_TIMEOUT } from '../../src/limits.ts'
+import { KEEPING_TIME, OWN_KEEPING_TIME, TURN_TIMEOUT } from '../../src/limits.ts'
 
 // The clock stands still, and a test moves it: nothing waits too long because the machine is slow.
 test.before(() => {
@@ -228,8 +228,8 @@ function useClock(t: ExecutionContext): (time: number) => void {
 }
 
 /** Takes places that are given back when they are lost. */
-function occupy(budget: Budget, caller: string, count: number, lost: string[]): Holder {
-  const holder = new Holder()
+function occupy(budget: Budget, caller: string, count: number, lost: string[], ownTime?: number): Holder {
+  const holder = new Holder(ownTime)
   const release = budget.tryTake(caller, { count, holder })!
   holder.begin(() => {
     lost.push(caller)
@@ -285,7 +285,14 @@ test.serial("beyond its own bound, a caller's slow holders make room for it, and
   occupy(budget, 'a', 2, lost)
   occupy(budget, 'b', 2, lost)
   const entering = budget.take('a')
-  pass(KEEPING_TIME)
+  pass(OWN_KEEPING_TIME - 1)
+  t.deepEqual(lost, [])
+  pass(1)
   await entering
   t.deepEqual(lost, ['a'])
+  occupy(budget, 'c', 2, lost, KEEPING_TIME)
+  const next = budget.take('c')
+  pass(KEEPING_TIME)
+  await next
+  t.deepEqual(lost, ['a', 'c'])
 })

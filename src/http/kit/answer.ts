@@ -30,8 +30,8 @@ export function answerEmpty(ctx: AppContext, status: number): void {
 }
 
 /** Returns a holder of places, which waits for its client once the response is made; it loses them with its connection. */
-export function holderOf({ res }: AppContext): Holder {
-  const holder = new Holder()
+export function holderOf({ res }: AppContext, ownTime?: number): Holder {
+  const holder = new Holder(ownTime)
   res.once('prefinish', () => {
     holder.begin(() => res.destroy())
   })

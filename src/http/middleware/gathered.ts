@@ -3,7 +3,7 @@ import { type Duplex, finished, Transform, type TransformCallback } from 'node:s
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { Throttled } from '../../errors.ts'
 import type { Budget, Holder, Release } from '../../flow/budget.ts'
-import { PLACE_TIME } from '../../limits.ts'
+import { KEEPING_TIME, PLACE_TIME } from '../../limits.ts'
 import { groupOf, networkOf } from '../../service/throttling/callers.ts'
 import { holderOf } from '../kit/answer.ts'
 import { callerOf } from '../kit/caller.ts'
@@ -26,7 +26,7 @@ export class Places {
     this.#caller = `bodies of ${isStranger ? networkOf(caller) : groupOf(caller)}`
     this.#gone = ctx.state.system.patience!.gone
     // The response to a write cannot be refused, and may be as large.
-    this.holder = holderOf(ctx)
+    this.holder = holderOf(ctx, KEEPING_TIME)
   }
 
   /** Takes places at once; returns false if there is no room. */
