@@ -4,6 +4,9 @@ import { counted, type RRset } from './rrset.ts'
 const MAX = 86_400
 const DEFAULT = 3600
 
+/** What a form offers, in seconds. */
+export const USUAL_TTLS = [60, 300, 3600, 14_400, 86_400]
+
 /** The TTL that most RRsets have, but at least the minimum: what a new one begins with. */
 export function usualTtl(rrsets: Iterable<RRset>, minimum: number): number {
   const counts = new Map<number, number>()

@@ -9,6 +9,8 @@ interface FieldProps {
   /** Called with the text as it is typed. */
   onText: (text: string) => void
   hint?: ComponentChildren
+  /** What follows the text, in the same line. */
+  suffix?: string
   problems?: string[]
   type?: 'text' | 'email' | 'password' | 'number'
   inputMode?: 'numeric'
@@ -19,29 +21,39 @@ interface FieldProps {
 }
 
 /** A labelled input, with a hint and the problems of its text. */
-export function Field({ label, hint, problems = [], onText, type, ...input }: FieldProps) {
+export function Field({ label, hint, suffix, problems = [], onText, type, ...input }: FieldProps) {
   const id = useId()
   // A textarea has what is used of an input here.
   const Input = (input.rows === undefined ? 'input' : 'textarea') as 'input'
   const described = [hint !== undefined && `${id}-hint`, problems.length > 0 && `${id}-problem`]
     .filter(Boolean)
     .join(' ')
+  const typed = (
+    <Input
+      {...input}
+      id={id}
+      // The types of Preact tell apart what inputs of each type may have; these have the same.
+      {...({ type } as object)}
+      autocapitalize="none"
+      spellcheck={false}
+      aria-invalid={problems.length > 0}
+      aria-describedby={described === '' ? undefined : described}
+      onInput={(event) => {
+        onText(event.currentTarget.value)
+      }}
+    />
+  )
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <Input
-        {...input}
-        id={id}
-        // The types of Preact tell apart what inputs of each type may have; these have the same.
-        {...({ type } as object)}
-        autocapitalize="none"
-        spellcheck={false}
-        aria-invalid={problems.length > 0}
-        aria-describedby={described === '' ? undefined : described}
-        onInput={(event) => {
-          onText(event.currentTarget.value)
-        }}
-      />
+      {suffix === undefined ? (
+        typed
+      ) : (
+        <span class="suffixed">
+          {typed}
+          <span class="mono quiet">{suffix}</span>
+        </span>
+      )}
       {hint !== undefined && (
         <p class="quiet" id={`${id}-hint`}>
           {hint}

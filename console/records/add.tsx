@@ -35,6 +35,8 @@ export function Add({ domain, ttl, minimumTtl, rows, onStage, onEdit, onCancel }
   const typeId = useId()
   const owner = ownerOf(name, domain)
   const place = 'subname' in owner ? { subname: owner.subname, type } : undefined
+  // Else a full name or @ was typed.
+  const isRelative = name === '' || place?.subname === name
   const row = place && rows.get(rrsetKey(place))
   // A row that will be deleted is replaced.
   const present = row?.edit?.after === null ? undefined : row?.state
@@ -85,11 +87,12 @@ export function Add({ domain, ttl, minimumTtl, rows, onStage, onEdit, onCancel }
         label="Name"
         value={name}
         onText={setName}
+        suffix={isRelative ? `.${domain}` : ''}
         hint={
-          place !== undefined ? (
-            <span class="mono">{nameOf({ name: domain }, place.subname)}</span>
-          ) : (
+          place === undefined ? (
             `Such as www; @ is ${domain} itself`
+          ) : isRelative ? undefined : (
+            <span class="mono">{nameOf({ name: domain }, place.subname)}</span>
           )
         }
         problems={'problems' in owner && (isAttempted || name !== '') ? owner.problems : []}

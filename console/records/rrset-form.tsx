@@ -7,7 +7,7 @@ import { FIELDS } from '../model/fields.ts'
 import { forbids, mayWrite } from '../model/may-write.ts'
 import { titleOf } from '../model/rows.ts'
 import type { Place, State } from '../model/rrset.ts'
-import { ttlProblem } from '../model/ttl.ts'
+import { ttlProblem, ttlWords, USUAL_TTLS } from '../model/ttl.ts'
 import { EntryInputs } from './entry-inputs.tsx'
 
 /** What follows when something is staged: the review, or a form for another new record. */
@@ -104,6 +104,7 @@ export function RRsetForm(props: RRsetFormProps) {
           <input
             id={ttlId}
             inputMode="numeric"
+            list={`${ttlId}-usual`}
             value={ttl}
             aria-invalid={wrongTtl !== undefined}
             aria-describedby={`${ttlId}-problem`}
@@ -111,6 +112,13 @@ export function RRsetForm(props: RRsetFormProps) {
               setTtl(event.currentTarget.value)
             }}
           />
+          <datalist id={`${ttlId}-usual`}>
+            {USUAL_TTLS.filter((usual) => usual >= minimumTtl).map((usual) => (
+              <option key={usual} value={usual}>
+                {ttlWords(usual)}
+              </option>
+            ))}
+          </datalist>
         </div>
       </div>
       {below}
@@ -136,13 +144,27 @@ export function RRsetForm(props: RRsetFormProps) {
           }}
         />
       ))}
+      {!(TYPES.get(type)!.single === true && entries.length > 0) && (
+        <p>
+          <button
+            type="button"
+            class="small"
+            onClick={() => {
+              setEntries([...entries, entryOf(type, '')])
+              setAdded(added + 1)
+            }}
+          >
+            Add value
+          </button>
+        </p>
+      )}
       {whole?.map((text) => (
         <p key={text} class="problem" role="status">
           {text}
         </p>
       ))}
       <p class="buttons">
-        <button class="main">Stage</button>
+        <button class="main">Save</button>
         {props.isNew === true && (
           <button
             type="button"
@@ -150,18 +172,7 @@ export function RRsetForm(props: RRsetFormProps) {
               stage('another')
             }}
           >
-            Stage and add another
-          </button>
-        )}
-        {!(TYPES.get(type)!.single === true && entries.length > 0) && (
-          <button
-            type="button"
-            onClick={() => {
-              setEntries([...entries, entryOf(type, '')])
-              setAdded(added + 1)
-            }}
-          >
-            Another value
+            Save and add another
           </button>
         )}
         {FIELDS[type] !== undefined && (

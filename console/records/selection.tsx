@@ -75,7 +75,7 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete
         <p class="tools">
           {input('ttl', 'TTL')} {input('text', 'Replace')} {input('other', 'with')}
           <button class="small" disabled={ttl + text === '' || (text === '') !== (other === '')}>
-            Stage
+            Save
           </button>
         </p>
       </details>

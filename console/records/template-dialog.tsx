@@ -88,7 +88,7 @@ export function TemplateDialog({ domain, ttl, rows, onStage, onClose }: Template
         ))}
         <p class="buttons">
           <button class="main" disabled={edits.length === 0}>
-            Stage {edits.length > 0 && counted(edits.length, 'record set')}
+            Save {edits.length > 0 && counted(edits.length, 'record set')}
           </button>
           <button type="button" onClick={onClose}>
             Cancel

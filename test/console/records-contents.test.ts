@@ -65,7 +65,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const selection = page.getByRole('form', { name: 'Selected rows' })
     await selection.getByText('Change').click()
     await selection.getByLabel('TTL').fill('7200')
-    await selection.getByRole('button', { name: 'Stage' }).click()
+    await selection.getByRole('button', { name: 'Save' }).click()
     await page.getByText(`10,001 changes to ${domain}`).waitFor()
     await page.getByLabel('Filter').fill('n0123')
     await page.getByText('10 of 10,001 record sets').waitFor()
@@ -110,10 +110,10 @@ function declare(test: Declare, browser: () => Browser): void {
     const length = 62_700
     await form.getByLabel('Text').fill('x'.repeat(64_001))
     await form.getByText(/64000/).waitFor()
-    await form.getByRole('button', { name: 'Stage', exact: true }).click()
+    await form.getByRole('button', { name: 'Save', exact: true }).click()
     t.true(await form.isVisible())
     await form.getByLabel('Text').fill('x'.repeat(length))
-    await form.getByRole('button', { name: 'Stage', exact: true }).click()
+    await form.getByRole('button', { name: 'Save', exact: true }).click()
     await check(t, tab, 'records-long')
     await apply(page)
     const { json } = succeeded(await zone.api.get(`${zone.rrsets}@/TXT/`), 200)
@@ -150,7 +150,7 @@ function declare(test: Declare, browser: () => Browser): void {
     for (const title of titles) {
       await page.getByRole('button', { name: title, exact: true }).click()
       const form = page.getByRole('form', { name: title, exact: true })
-      await form.getByRole('button', { name: 'Stage', exact: true }).click()
+      await form.getByRole('button', { name: 'Save', exact: true }).click()
       await form.waitFor({ state: 'detached' })
     }
     t.is(await page.getByText(/changes? to/).count(), 0)

@@ -20,7 +20,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     await page.getByRole('button', { name: 'Templates' }).click()
     await page.getByLabel('Template', { exact: true }).selectOption('Verification text')
-    t.true(await page.getByRole('button', { name: 'Stage' }).isDisabled())
+    t.true(await page.getByRole('button', { name: 'Save' }).isDisabled())
     await page.getByLabel('Template', { exact: true }).selectOption('Mail')
     await page.getByText('@ TXT stays as it is').waitFor()
     await page.getByLabel('Mail server').fill('mail')
@@ -28,7 +28,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('Nothing is published before the review.').waitFor()
     await page.getByRole('button', { name: `mail.${zone.domain}. (in ${zone.domain})` }).click()
     t.is(await focused(page), 'Mail server')
-    await page.getByRole('button', { name: 'Stage 2 record sets' }).click()
+    await page.getByRole('button', { name: 'Save 2 record sets' }).click()
     await page.getByText(`2 changes to ${zone.domain}`).waitFor()
     t.is(await focused(page), 'Edit @ MX')
     await apply(page)

@@ -37,7 +37,7 @@ function declare(test: Declare, browser: () => Browser): void {
       await page.getByRole('button', { name: `Edit ${subname} A` }).click()
       const form = page.getByRole('form', { name: `Edit ${subname} A` })
       await form.getByLabel('IPv4 address').fill(address)
-      await form.getByRole('button', { name: 'Stage' }).click()
+      await form.getByRole('button', { name: 'Save' }).click()
     }
     await page.getByRole('button', { name: 'Edit mail A' }).click()
     await page.getByRole('button', { name: 'Delete mail A' }).click()
@@ -121,7 +121,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const form = page.getByRole('form', { name: 'Edit short A' })
     t.regex(await form.innerText(), /greater than or equal to 7200/)
     await form.getByLabel('TTL').fill('7200')
-    await form.getByRole('button', { name: 'Stage' }).click()
+    await form.getByRole('button', { name: 'Save' }).click()
     await apply(page)
     t.deepEqual(await stored(zone), {
       ' NS': 'ns1.zoneplane.test.', 'www A': '192.0.2.1', 'good A': '192.0.2.5', 'short A': '192.0.2.6',

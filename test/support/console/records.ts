@@ -43,7 +43,7 @@ export async function stageNew(page: Page, name: string, type: string, record: s
   const toText = form.getByRole('button', { name: 'Edit as text' })
   if ((await toText.count()) > 0) await toText.click()
   await form.getByLabel('Record as text').fill(record)
-  await form.getByRole('button', { name: 'Stage', exact: true }).click()
+  await form.getByRole('button', { name: 'Save', exact: true }).click()
   await form.waitFor({ state: 'detached' })
 }
 
