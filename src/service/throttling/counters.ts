@@ -56,9 +56,13 @@ export function createCounters(
   if (!throttle) return undefined
   const memory = new Memory()
   if (throttleStore === 'memory') return memory
+  // A flood asks Postgres once a second.
+  const full = new LRUCache<string, Counted>({ max: FULL_MAX, ttl: FULL_TIME })
   const shared = async (windows: Window[], counts: Promise<Count[]>, otherwise: () => Promise<Counted[]>) => {
     try {
-      return (await counts).map((count, i) => ({ window: windows[i]!, ...count }))
+      const counted = (await counts).map((count, i) => ({ window: windows[i]!, ...count }))
+      for (const each of counted) if (isFull(each)) full.set(each.window.key, each)
+      return counted
     } catch (error) {
       metrics?.count('zoneplane_counted_in_memory_total', {})
       const [warnings] = await memory.count([WARNINGS])
@@ -67,17 +71,13 @@ export function createCounters(
       return otherwise()
     }
   }
-  // A flood asks Postgres once a second.
-  const full = new LRUCache<string, Counted>({ max: FULL_MAX, ttl: FULL_TIME })
   return {
     async count(windows) {
       const known = windows
         .map(({ key }) => full.get(key))
         .filter((each) => each !== undefined && each.ends > Date.now())
       if (known.length > 0) return known as Counted[]
-      const counted = await shared(windows, store.count(db, windows, Date.now()), () => memory.count(windows))
-      for (const each of counted) if (isFull(each)) full.set(each.window.key, each)
-      return counted
+      return shared(windows, store.count(db, windows, Date.now()), () => memory.count(windows))
     },
     read: (windows) => shared(windows, store.read(db, windows, Date.now()), () => memory.read(windows)),
     async uncount(counted) {
