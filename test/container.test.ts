@@ -6,10 +6,11 @@ import { projectFolder } from '../src/installation/project.ts'
 import { startPostgres } from '../src/private-servers/postgres.ts'
 import { readConfig } from '../src/settings/config.ts'
 import { type Setting, SETTINGS } from '../src/settings/settings.ts'
-import { openDatabase, query } from '../src/store/database.ts'
+import { query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { composeProblems, interpolate, readCompose } from './support/compose.ts'
 import { newFolder } from './support/servers/folders.ts'
+import { openPatiently } from './support/servers/postgres/databases.ts'
 import { privateSettings, settings } from './support/settings.ts'
 
 const project = projectFolder()
@@ -109,7 +110,7 @@ test('the role of the composed service owns its database, is no superuser, and h
     return other
   }
   const ask = async (role: string, database: string, sql: string) => {
-    const db = openDatabase(url(role, database).href, 1)
+    const db = openPatiently(url(role, database).href, 1)
     return query(db, sql).finally(() => db.end())
   }
   // As the image leaves it: a superuser `postgres` with a password, and a database `zoneplane` of the superuser's.

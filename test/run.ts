@@ -11,7 +11,7 @@ import { ensureInstalled, postgres, powerDns } from '../src/private-servers/pack
 import { startPostgres } from '../src/private-servers/postgres.ts'
 import { identify, recall, remember } from '../src/private-servers/running.ts'
 import { ConfigError, readConfig } from '../src/settings/config.ts'
-import { openDatabase, query } from '../src/store/database.ts'
+import { query } from '../src/store/database.ts'
 import { migrate } from '../src/store/migrate.ts'
 import { filesOf, PARTS, type Suite } from './runner/files.ts'
 import { costs, endHanging, folderOf, LOGS, processorTime } from './runner/progress.ts'
@@ -27,6 +27,7 @@ import {
   secondValidator,
   shells,
 } from './support/servers/packages.ts'
+import { openPatiently } from './support/servers/postgres/databases.ts'
 
 // The test command: starts a Postgres in a temporary folder, runs AVA, reports, and removes both. The first argument can name
 // a suite: `--ci`, `--clients`, `--deep`. Others are pieces of the names of test files, parts of the deep suite, or options
@@ -150,7 +151,7 @@ async function removeLeftOvers(): Promise<void> {
 
 /** The database that every test file gets a copy of. */
 async function makeTemplate(url: string): Promise<void> {
-  const server = openDatabase(url, 1)
+  const server = openPatiently(url, 1)
   await query(server, 'create database template_zoneplane template template0').finally(() => server.end())
   await migrate(databaseUrl(url, 'template_zoneplane'))
 }

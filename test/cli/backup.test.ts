@@ -9,7 +9,7 @@ import { projectFolder } from '../../src/installation/project.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'
 import { readConfig } from '../../src/settings/config.ts'
-import { openDatabase, query } from '../../src/store/database.ts'
+import { query } from '../../src/store/database.ts'
 import { tables } from '../../src/store/dump.ts'
 import type { System } from '../../src/system.ts'
 import { dsIn } from '../support/clients/api.ts'
@@ -20,7 +20,7 @@ import { validate } from '../support/dns/validators.ts'
 import { servedSerial } from '../support/dns/wire.ts'
 import { useServers } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { createDatabase } from '../support/servers/postgres/databases.ts'
+import { createDatabase, openPatiently } from '../support/servers/postgres/databases.ts'
 import { runOurs } from '../support/servers/programs.ts'
 import { environmentFor, type LocalService, startService } from '../support/servers/service.ts'
 
@@ -54,7 +54,7 @@ async function withEmpty(work: (url: string, system: System) => Promise<void>): 
 }
 
 async function isEmpty(url: string): Promise<boolean> {
-  const db = openDatabase(url, 1)
+  const db = openPatiently(url, 1)
   return (await tables(db).finally(() => db.end())).length === 0
 }
 
@@ -268,7 +268,7 @@ test.serial('a restore into a database that has tables, or that is in use, chang
 
 test.serial('a backup of an older schema is brought up to date; one of a newer schema is refused', async (t) => {
   const { url, drop } = await createDatabase()
-  const db = openDatabase(url, 1)
+  const db = openPatiently(url, 1)
   const backUp = async (name: string) => {
     const made = join(folder, name)
     t.true((await zoneplane(['backup', made], { DATABASE_URL: url }))[0])

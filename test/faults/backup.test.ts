@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase, query } from '../../src/store/database.ts'
+import { query } from '../../src/store/database.ts'
 import { dump, tables } from '../../src/store/dump.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { createDatabase } from '../support/servers/postgres/databases.ts'
+import { createDatabase, openPatiently } from '../support/servers/postgres/databases.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
 
@@ -102,7 +102,7 @@ test('a restore that is killed in the middle leaves an empty database, and can b
   const file = join(folder, 'large.dump')
   t.is(await start(['backup', file]).ended, 0)
   const { url, drop } = await createDatabase('template0')
-  const db = openDatabase(url, 1)
+  const db = openPatiently(url, 1)
   const { pathname } = new URL(url)
   const sessions = 'select from pg_stat_activity where datname = :name and application_name = :program'
   const restoring = async () =>

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { Pool } from 'undici'
 import { startPostgres } from '../../src/private-servers/postgres.ts'
-import { openDatabase, query } from '../../src/store/database.ts'
+import { query } from '../../src/store/database.ts'
 import { newDomainWithWww, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
@@ -14,7 +14,7 @@ import { useServers } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startGate } from '../support/servers/gate.ts'
 import { freePort } from '../support/servers/ports.ts'
-import { createDatabase } from '../support/servers/postgres/databases.ts'
+import { createDatabase, openPatiently } from '../support/servers/postgres/databases.ts'
 import { runOurs, startOurs } from '../support/servers/programs.ts'
 import { apiUrl, environmentFor } from '../support/servers/service.ts'
 
@@ -70,7 +70,7 @@ test('if the database does not exist, an error message names the address, and th
 test('if Postgres refuses the password, an error message says so at once, and the exit code is 1', async (t) => {
   const folder = newFolder()
   const postgres = await startPostgres(folder, { durable: false, progress: () => undefined })
-  const db = openDatabase(postgres.url, 1)
+  const db = openPatiently(postgres.url, 1)
   writeFileSync(join(folder, 'data', 'pg_hba.conf'), 'local all all scram-sha-256\n')
   await query(db, 'select pg_reload_conf()')
   await db.end()
@@ -199,7 +199,7 @@ test.serial('what the service must ask PowerDNS at its start, writes wait for, a
 
 test('if another version made the schema, an error message says what to do, and the exit code is 1', async (t) => {
   const { url, drop } = await createDatabase()
-  const db = openDatabase(url, 1)
+  const db = openPatiently(url, 1)
   await query(db, `update knex_migrations set name = '001_accounts' where name = '01_accounts'`)
   await db.end()
   const env = environmentFor(servers().backends, { DATABASE_URL: url, ...PATIENT })

@@ -5,12 +5,13 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { projectFolder } from '../../src/installation/project.ts'
 import { recallServers, rememberServers } from '../../src/private-servers/data-folder.ts'
-import { openDatabase, query } from '../../src/store/database.ts'
+import { query } from '../../src/store/database.ts'
 import { ask } from '../support/dns/dns.ts'
 import { transferred } from '../support/dns/wire.ts'
 import { eventually, eventuallyHas } from '../support/eventually.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
+import { openPatiently } from '../support/servers/postgres/databases.ts'
 import { type Program, runOurs, startOurs, startProgram } from '../support/servers/programs.ts'
 import { apiUrl } from '../support/servers/service.ts'
 import { processes } from './processes.ts'
@@ -36,7 +37,7 @@ async function start(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Program
 
 /** Checks that the private servers wait for the disk, or do not. */
 async function checkDurability(t: ExecutionContext, isDurable: boolean): Promise<void> {
-  const db = openDatabase(recallServers(folder)!['DATABASE_URL']!, 1)
+  const db = openPatiently(recallServers(folder)!['DATABASE_URL']!, 1)
   t.deepEqual(await query(db, 'show fsync'), [{ fsync: isDurable ? 'on' : 'off' }])
   await db.end()
   const settings = readFileSync(join(folder, 'pdns', 'config', 'pdns.conf'), 'utf8')

@@ -1,10 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { Unavailable } from '../../src/errors.ts'
-import { type Db, one, openDatabase, query, together, transaction } from '../../src/store/database.ts'
+import { type Db, one, query, together, transaction } from '../../src/store/database.ts'
 import { depth } from '../support/depth.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
+import { openPatiently } from '../support/servers/postgres/databases.ts'
 import { startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
 
 const service = useService()
@@ -43,7 +44,7 @@ const pidOf = async (db: Db) => (await one<{ pid: number }>(db, 'select pg_backe
 
 test('a connection that answers nothing any more is replaced, and nobody else gets it', async (t) => {
   const proxy = await startPostgresProxy(service().backends.databaseUrl)
-  const pool = openDatabase(proxy.url, 1, TIME)
+  const pool = openPatiently(proxy.url, 1, TIME)
   try {
     for (const ask of [() => pidOf(pool), () => together(pool, pidOf), () => transaction(pool, pidOf)]) {
       const before = await pidOf(pool)
@@ -62,7 +63,7 @@ test('a connection that answers nothing any more is replaced, and nobody else ge
 
 test('Postgres ends statements that take too long, but in transactions they have more time', async (t) => {
   const { databaseUrl } = service().backends
-  const pool = openDatabase(databaseUrl, 1, TIME, { inTransaction: 0 })
+  const pool = openPatiently(databaseUrl, 1, TIME, { inTransaction: 0 })
   const sleep = (db: Db, time: number) => query(db, `select pg_sleep(:time)`, { time })
   try {
     await transaction(pool, (trx) => sleep(trx, (2 * TIME) / 1_000))

@@ -6,21 +6,21 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg, { type Pool } from 'pg'
 import { projectFolder } from '../../src/installation/project.ts'
-import { type Db, openDatabase, query } from '../../src/store/database.ts'
+import { type Db, query } from '../../src/store/database.ts'
 import { sent } from '../../src/store/domains/domains.ts'
 import { past } from '../../src/store/domains/spent.ts'
 import { put, storedTransfers } from '../../src/store/domains/transfers.ts'
 import { isMigrated, migrate, unmigrate } from '../../src/store/migrate.ts'
 import { count, sum } from '../../src/store/zone/history-octets.ts'
 import { eventually } from '../support/eventually.ts'
-import { createDatabase } from '../support/servers/postgres/databases.ts'
+import { createDatabase, openPatiently } from '../support/servers/postgres/databases.ts'
 
 const run = promisify(execFile)
 
 /** A database without tables, for one test. */
 async function withEmptyDatabase(work: (url: string, db: Pool) => Promise<void>): Promise<void> {
   const { url, drop } = await createDatabase('template0')
-  const db = openDatabase(url, 1)
+  const db = openPatiently(url, 1)
   try {
     await work(url, db)
   } finally {

@@ -1,7 +1,6 @@
 import test from 'ava'
 import type { Pool, PoolClient } from 'pg'
-import { openDatabase } from '../../src/store/database.ts'
-import { createDatabase } from '../support/servers/postgres/databases.ts'
+import { createDatabase, openPatiently } from '../support/servers/postgres/databases.ts'
 
 /** Inserts rows with SQL; every function resolves with the new row's id. */
 export interface Tables {
@@ -21,7 +20,7 @@ export function useTables(): () => Tables {
   let pool: Pool | undefined
   test.before('a database is made', async () => {
     database = await createDatabase()
-    pool = openDatabase(database.url, 10)
+    pool = openPatiently(database.url, 10)
   })
   test.after.always('the database is dropped', async () => {
     await pool?.end()

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { openDatabase, query, transaction } from '../../../src/store/database.ts'
+import { query, transaction } from '../../../src/store/database.ts'
 import * as rights from '../../../src/store/tokens/rights.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
@@ -7,6 +7,7 @@ import { person } from '../../support/clients/people.ts'
 import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
+import { openPatiently } from '../../support/servers/postgres/databases.ts'
 import { isFull } from '../../support/state/budgets.ts'
 
 // Contract §14, with the rates as shipped and real requests: whatever tokens and strangers send, the owner logs in, lists
@@ -135,7 +136,7 @@ test.serial('while tokens of many accounts wait to change others, reads go on', 
   )
   const { id } = await victim()
   const { api } = await addToken(service(), id)
-  const own = openDatabase(service().backends.databaseUrl, 1)
+  const own = openPatiently(service().backends.databaseUrl, 1)
   const changes = await transaction(own, async (trx) => {
     // As writes of the tokens do until they are stored.
     await rights.lock(

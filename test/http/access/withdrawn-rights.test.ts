@@ -2,7 +2,7 @@ import { accountsBodies } from '../../../src/limits.ts'
 import { remove, setState } from '../../../src/service/accounts/accounts.ts'
 import { revoke } from '../../../src/service/tokens/tokens.ts'
 import * as accounts from '../../../src/store/accounts/accounts.ts'
-import { type Db, openDatabase, query, transaction } from '../../../src/store/database.ts'
+import { type Db, query, transaction } from '../../../src/store/database.ts'
 import * as tokens from '../../../src/store/tokens/tokens.ts'
 import { newDomain, newRRset, rrset, sendHeld, succeeded } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
@@ -13,6 +13,7 @@ import { addFactor, addPolicies, addToken, codeFor, type Token } from '../../sup
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
 import { type TestService, useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { openPatiently } from '../../support/servers/postgres/databases.ts'
 
 // Contract §§3.1, 5.6 and 6.5: the rights of a token are withdrawn while a request is on its way. It was authenticated
 // with them, and then waits for its body, or in Postgres.
@@ -178,7 +179,7 @@ async function duringBody(site: Site, octets: string, body: string, withdraw: (d
 
 /** Sends a request, and withdraws rights in a transaction that lets it wait, as every withdrawal does. */
 async function duringLock<T>({ owner }: Site, send: () => Promise<T>, withdraw: (db: Db) => Promise<unknown>) {
-  const own = openDatabase(service().backends.databaseUrl, 1)
+  const own = openPatiently(service().backends.databaseUrl, 1)
   try {
     const { answer } = await transaction(own, async (trx) => {
       await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:holder, 3))', { holder: `account ${owner.id}` })
