@@ -22,7 +22,7 @@ export async function lists() {
   const document = await format(configuration(), { ...OPTIONS, parser: 'markdown' })
   return {
     'docs/configuration.md': document,
-    'docs/asvs.md': await format(asvs(), { ...OPTIONS, parser: 'markdown' }),
+    'docs/asvs.md': asvs(),
     'docker-compose.yml': compose(readFileSync(new URL('docker-compose.yml', PROJECT), 'utf8')),
     'deb/zoneplane.env': environment(),
   }
