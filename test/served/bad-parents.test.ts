@@ -260,7 +260,10 @@ test('while others wait for a check, one of silent parents ends, and stores noth
   await eventually(() => isFull(checks))
   t.is((await other.api.post(`/domains/${others}/delegation/`)).status, 200)
   const { status, text } = await asked
-  t.deepEqual([status, text], [503, '{"detail":"The request waited too long for its turn. Nothing was changed; please retry."}'])
+  t.deepEqual(
+    [status, text],
+    [503, '{"detail":"The request waited too long for its turn. Nothing was changed; please retry."}'],
+  )
   t.is(((await account.api.get(`/domains/${silent}/delegation/`)).json as { checked: string | null }).checked, null)
   for (const release of releases) release()
 })
