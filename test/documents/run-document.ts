@@ -7,7 +7,8 @@ const SKIPPED = /^(\w+=\S+ )*(docker|npm|npx) /
 
 /** What a reader copies from the output before, for lines such as `ID=…`. */
 const COPIED: Record<string, RegExp> = {
-  AT: /"created":"([^"]*)"/,
+  // The oldest entry, whose restoration changes most.
+  AT: /.*"created":"([^"]*)"/s,
   ETAG: /^ETag: (\S+)/m,
   ID: /"id":"([^"]*)"/,
 }
