@@ -26,6 +26,10 @@ export class Metrics {
     }
     // Memory, processor time, garbage collection, the lag of the event loop.
     collectDefaultMetrics({ register: this.#registry })
+    // These are sums of others, and no counters, although their names say so.
+    for (const each of ['handles', 'requests', 'resources']) {
+      this.#registry.removeSingleMetric(`nodejs_active_${each}_total`)
+    }
   }
 
   count<Each extends NameOf<'counter'>>(name: Each, labels: LabelsOf<Each>, by = 1): void {

@@ -1,10 +1,12 @@
 import test from 'ava'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { stringify } from 'yaml'
 import { projectFolder } from '../../src/installation/project.ts'
+import { Metrics } from '../../src/metrics/metrics.ts'
+import { outcome } from '../../src/private-servers/daemon.ts'
 import { newFolder } from '../support/servers/folders.ts'
 
 // docs/monitoring, read by Prometheus itself.
@@ -17,6 +19,13 @@ async function checked(file: string): Promise<string> {
 
 test('Prometheus accepts the alerts', async (t) => {
   t.regex(await checked(join(folder, 'alerts.yml')), /SUCCESS: 10 rules found/)
+})
+
+test('Prometheus has nothing to say against the names of the metrics', async (t) => {
+  const checking = spawn('promtool', ['check', 'metrics'])
+  const said = outcome(checking)
+  checking.stdin.end(await new Metrics().text())
+  t.deepEqual(await said, { code: 0, output: '' })
 })
 
 test('Prometheus accepts the expressions of the dashboard', async (t) => {

@@ -245,6 +245,13 @@ test('the process itself is measured', async (t) => {
   t.true((await scrapedText(service())).includes('nodejs_gc_duration_seconds'))
 })
 
+test('what ends in _total is a counter, and every counter does', async (t) => {
+  const types = [...(await scrapedText(service())).matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+  t.true(types.length > 40)
+  const wrong = types.filter(([, name, kind]) => name!.endsWith('_total') !== (kind === 'counter'))
+  t.deepEqual(wrong, [])
+})
+
 test('a scrape has every metric of the table, with its help, and monitor.md explains it', async (t) => {
   const text = await scrapedText(service())
   const guide = readFileSync(join(projectFolder(), 'docs', 'operators', 'monitor.md'), 'utf8')
