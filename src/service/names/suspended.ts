@@ -9,20 +9,19 @@ export function suspension(name: string): Conflict {
 }
 
 /**
- * Requires that RRsets do not bring back the names of suspended domains below their zone (contract §7.9).
+ * Requires that changes do not bring back the names of suspended domains below their zone (contract §7.9).
  * @param name that of their domain
  * @param hidden those of the suspended ones
- * @param written those that a write creates or changes
  * @throws Conflict
  */
 export function refuseForSuspended(
   name: string,
   hidden: readonly string[],
-  written: readonly { subname: string; type: string }[],
+  changes: readonly { subname: string; type: string; after: object | undefined }[],
 ): void {
   for (const suspended of hidden) {
     const subname = suspended.slice(0, -name.length - 1)
-    if (written.some((rrset) => answersFor(rrset, subname))) throw suspension(suspended)
+    if (changes.some((change) => change.after !== undefined && answersFor(change, subname))) throw suspension(suspended)
   }
 }
 

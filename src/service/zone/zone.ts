@@ -85,10 +85,7 @@ export class Zone implements ZoneState, AsyncDisposable {
   async write(changes: Change[], options?: { touch: boolean }): Promise<Written> {
     refuseTooLarge(this.publication.system.config, this.domain, growthOf(changes))
     const effective = changes.filter(({ isEffective }) => isEffective)
-    if (this.#hidden.length > 0) {
-      const written = effective.flatMap(({ after }) => after ?? [])
-      refuseForSuspended(this.domain.name, this.#hidden, written)
-    }
+    refuseForSuspended(this.domain.name, this.#hidden, effective)
     await this.#refuseOccluded(effective)
     if (this.dryRun) return { changes: effective, rrsets: [], version: undefined }
     const applied = await this.apply(changes, options)
