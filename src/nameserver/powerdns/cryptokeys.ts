@@ -36,11 +36,12 @@ export async function importKey(api: Api, zone: Name, key: SigningKey, lease: Le
 
 /**
  * Adds the missing ones of these keys, sets the states of the others, and deletes those in `gone`. Keys that are to sign
- * come first, because a zone must never be without one.
+ * come first, because a zone must never be without one. A KSK goes before the ZSK of its algorithm, whose signatures
+ * caches may still have.
  */
 export async function setKeys(api: Api, zone: Name, keys: SigningKey[], gone: string[], lease: Lease): Promise<void> {
   const listed = await listKeys(api, zone)
-  const ordered = [...keys.filter(({ active }) => active), ...keys.filter(({ active }) => !active)]
+  const ordered = [...keys.filter(({ active }) => active), ...keys.filter(({ active }) => !active).sort(kskFirst)]
   for (const key of ordered) {
     const there = listed.find(({ dnskey }) => dnskey === key.dnskey)
     const { active, published } = key
@@ -51,8 +52,13 @@ export async function setKeys(api: Api, zone: Name, keys: SigningKey[], gone: st
       await api.call('PUT', path, answerTime(0), JSON.stringify({ active, published }), lease)
     }
   }
-  for (const { id } of listed.filter(({ dnskey }) => gone.includes(dnskey)))
+  for (const { id } of listed.filter(({ dnskey }) => gone.includes(dnskey)).sort(kskFirst))
     await ifPresent(api.call('DELETE', `${zonePath(zone)}/cryptokeys/${id}`, answerTime(0), undefined, lease))
+}
+
+/** Sorts by the flags, with which the text of a DNSKEY begins: 257, then 256. */
+function kskFirst(one: { dnskey: string }, other: { dnskey: string }): number {
+  return Number.parseInt(other.dnskey) - Number.parseInt(one.dnskey)
 }
 
 export function stateOf({ dnskey, active, published }: KeyAnswer): KeyState {
