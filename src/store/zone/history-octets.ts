@@ -25,7 +25,7 @@ export interface Sum {
   above: { ownerId: string; limit: number }[]
 }
 
-/** Adds up the histories. Costs more for more domains, about 0.3 µs each. @param limit of accounts without their own */
+/** Adds up the histories. @param limit of accounts without their own */
 export async function sum(db: Db, limit: number): Promise<Sum> {
   return one(
     db,
