@@ -37,7 +37,7 @@ const PREFIX = 'zoneplane-test-'
 /** Seconds in which a test of each running file must end; in the deep suite, some take as long as a part. */
 const PATIENCE: Record<Suite, number> = { short: 300, ci: 300, clients: 600, deep: 1800 }
 /** Files at a time, for each core: they wait for servers and for each other. In the deep suite, they use what there is. */
-const FILES_PER_CORE: Record<Suite, number> = { short: 2, ci: 2, clients: 1, deep: 1 }
+const FILES_PER_CORE: Record<Suite, number> = { short: 2, ci: 2.5, clients: 1, deep: 1 }
 const SLOWEST = 10
 
 let interruptedBy: NodeJS.Signals | undefined
@@ -170,7 +170,7 @@ async function runAva(
 ): Promise<number> {
   const project = projectFolder()
   const cli = join(project, 'node_modules', 'ava', 'entrypoints', 'cli.mjs')
-  const concurrency = `--concurrency=${FILES_PER_CORE[suite] * availableParallelism()}`
+  const concurrency = `--concurrency=${Math.round(FILES_PER_CORE[suite] * availableParallelism())}`
   const command = commandFor(process.execPath, [cli, '--tap', concurrency, ...options, ...files], {
     account: undefined,
     deathSignal: 'SIGKILL',
