@@ -25,7 +25,11 @@ export function Field({ label, hint, suffix, problems = [], onText, type, ...inp
   const id = useId()
   // A textarea has what is used of an input here.
   const Input = (input.rows === undefined ? 'input' : 'textarea') as 'input'
-  const described = [hint !== undefined && `${id}-hint`, problems.length > 0 && `${id}-problem`]
+  const described = [
+    suffix && `${id}-suffix`,
+    hint !== undefined && `${id}-hint`,
+    problems.length > 0 && `${id}-problem`,
+  ]
     .filter(Boolean)
     .join(' ')
   const typed = (
@@ -51,7 +55,9 @@ export function Field({ label, hint, suffix, problems = [], onText, type, ...inp
       ) : (
         <span class="suffixed">
           {typed}
-          <span class="mono quiet">{suffix}</span>
+          <span class="mono quiet" id={`${id}-suffix`}>
+            {suffix}
+          </span>
         </span>
       )}
       {hint !== undefined && (

@@ -26,7 +26,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await press(page, 'n')
     await page.keyboard.type('www')
     t.is(await focused(page), 'Name')
-    await page.getByText(`www.${zone.domain}.`, { exact: true }).waitFor()
+    await page.getByText(`.${zone.domain}`, { exact: true }).waitFor()
     await tabTo(page, 'IPv4 address')
     await page.keyboard.type('192.0.2.x')
     await page.getByText('This is no IPv4 address, such as 192.0.2.1.').waitFor()
