@@ -2,9 +2,8 @@ import { join } from 'node:path'
 import type { System } from '../../src/system.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../support/clients/api.ts'
 import { validate } from '../support/dns/validators.ts'
-import { eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, useServers } from '../support/harness.ts'
-import { keysOf, passTime, phaseOf, published } from '../support/rollovers/steps.ts'
+import { keysOf, passTo, phaseOf, published } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { createDatabase } from '../support/servers/postgres/databases.ts'
@@ -51,17 +50,9 @@ interface Database {
 }
 let database: Database
 
-async function reaches(name: string, phase: string): Promise<void> {
-  await eventuallyIs(() => phaseOf(database, name), phase)
-  await published(database, name)
-}
-
 /** Takes a rollover through these phases. */
 async function goOn(name: string, phases: string[]): Promise<void> {
-  for (const phase of phases) {
-    await passTime(database, name)
-    await reaches(name, phase)
-  }
+  for (const phase of phases) await passTo(database, name, phase)
 }
 
 const begin = async (name: string) => {

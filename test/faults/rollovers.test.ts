@@ -3,9 +3,8 @@ import { domainOf, newDomain, newRRset, succeeded } from '../support/clients/api
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
-import { eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, useServers } from '../support/harness.ts'
-import { keysOf, passTime, phaseOf, published } from '../support/rollovers/steps.ts'
+import { keysOf, passTo } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 
 // A PowerDNS that lost what it had gets exactly the keys of the phase, and the rollover goes on.
@@ -27,12 +26,6 @@ const PHASES = ['sign', 'publish', 'await-ds', 'await-ds-ttl', 'unpublish']
 const nameIn = (phase: string) => `${phase}.example`
 const former = new Map<string, Former>()
 const path = (name: string) => `/domains/${name}/rollover/`
-
-async function goesOn(name: string, phase: string): Promise<void> {
-  await passTime(servers(), name)
-  await eventuallyIs(() => phaseOf(servers(), name), phase)
-  await published(servers(), name)
-}
 
 async function formerOf(name: string): Promise<Former> {
   const { rrsets } = (await servers().pdns('GET', `/zones/${name}.`)).json as { rrsets: object[] }
@@ -64,7 +57,7 @@ test('a domain is in each phase', async (t) => {
     await newRRset(service.api, name, { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] })
     former.set(name, await formerOf(name))
     succeeded(await service.api.post(path(name), { algorithm: 'ed25519' }), 201)
-    for (const next of PHASES.slice(1, i + 1)) await goesOn(name, next)
+    for (const next of PHASES.slice(1, i + 1)) await passTo(servers(), name, next)
   }
   t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
 })
@@ -92,7 +85,7 @@ for (const [what, lose] of [
 test('then each rollover goes on to its end', async (t) => {
   for (const [i, phase] of PHASES.entries()) {
     const name = nameIn(phase)
-    for (const next of [...PHASES.slice(i + 1), 'done']) await goesOn(name, next)
+    for (const next of [...PHASES.slice(i + 1), 'done']) await passTo(servers(), name, next)
     await reconcileAll(servers().system, { contents: true })
     const { keys } = await domainOf(service.api, name)
     t.deepEqual(keys.map(({ dnskey }) => dnskey.slice(0, 9)), ['257 3 15 '])

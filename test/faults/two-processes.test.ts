@@ -2,9 +2,8 @@ import { createAccount } from '../support/clients/accounts.ts'
 import { newDomain, patiently } from '../support/clients/api.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
-import { eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, type TestProcess, useServers } from '../support/harness.ts'
-import { keysOf, passTime, phaseOf, published } from '../support/rollovers/steps.ts'
+import { keysOf, passTime, passTo, phaseOf, published } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 import { entriesOf } from '../support/state/history.ts'
 
@@ -133,11 +132,7 @@ test('a rollover begins once, and enters each phase once, whichever service look
   const begun = await Promise.all(services.map(({ api }) => patiently(() => api.post(path, { algorithm: 'ed25519' }))))
   t.deepEqual(begun.map(({ status }) => status).sort(), [201, 409])
   const phases = ['publish', 'await-ds', 'await-ds-ttl', 'unpublish', 'done']
-  for (const phase of phases) {
-    await passTime(servers(), name)
-    await eventuallyIs(() => phaseOf(servers(), name), phase)
-    await published(servers(), name)
-  }
+  for (const phase of phases) await passTo(servers(), name, phase)
   const actions = (await entriesOf(services[1].api, name)).map(({ rollover }) => rollover?.phase ?? null)
   t.deepEqual(actions.reverse(), [null, 'sign', ...phases.slice(0, -1), null])
   const { served, stored } = await keysOf(servers(), name)
@@ -149,11 +144,7 @@ test('a cancellation beside a confirmation goes back, and the keys are those of 
   const name = await newDomain(services[0].api)
   const path = `/domains/${name}/rollover/`
   await services[0].api.post(path, { algorithm: 'ed25519' })
-  for (const phase of ['publish', 'await-ds']) {
-    await passTime(servers(), name)
-    await eventuallyIs(() => phaseOf(servers(), name), phase)
-    await published(servers(), name)
-  }
+  for (const phase of ['publish', 'await-ds']) await passTo(servers(), name, phase)
   const login = await addToken({ ...servers(), url: services[1].url }, servers().owner.id, {
     mfa: false,
     permDeleteDomain: true,

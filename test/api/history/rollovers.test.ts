@@ -5,7 +5,7 @@ import { addToken } from '../../support/clients/tokens.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { eventuallyIs } from '../../support/eventually.ts'
 import { useAccount, useService } from '../../support/harness.ts'
-import { passTime, published } from '../../support/rollovers/steps.ts'
+import { passTo, published } from '../../support/rollovers/steps.ts'
 import { test } from '../../support/serial.ts'
 import { changesIn, contentsOf, entriesOf, restore, type ShownEntry, undo } from '../../support/state/history.ts'
 
@@ -27,13 +27,6 @@ async function phaseOf(api: Client, name: string): Promise<string | undefined> {
   return ((await api.get(pathOf(name))).json as { phase?: string }).phase
 }
 
-/** Lets the time of a phase pass, until the one that follows is published. */
-async function goOn(api: Client, name: string, phase: string | undefined): Promise<void> {
-  await passTime(service(), name)
-  await eventuallyIs(() => phaseOf(api, name), phase)
-  await published(service(), name)
-}
-
 /** The serial that PowerDNS serves. */
 const serialOf = async (name: string) => Number((await lookUp(service().powerDns, name, 'SOA'))[0]!.split(' ')[2])
 
@@ -44,10 +37,10 @@ test('a rollover leaves an entry for its begin, each phase and its end', async (
   const request = { headers: { 'x-request-id': 'roll-1' } }
   succeeded(await api.post(pathOf(name), { algorithm: 'ed25519' }, request), 201)
   await published(service(), name)
-  for (const phase of ['publish', 'await-ds', 'await-ds-ttl', 'unpublish', undefined]) {
+  for (const phase of ['publish', 'await-ds', 'await-ds-ttl', 'unpublish', 'done']) {
     const [newest] = await entriesOf(api, name)
     t.true(newest!.version <= (await serialOf(name)))
-    await goOn(api, name, phase)
+    await passTo(service(), name, phase)
     t.true((await entriesOf(api, name))[0]!.version > newest!.version)
   }
   t.deepEqual(await actionsOf(api, name), [
@@ -76,7 +69,7 @@ test('who cancels or forces a rollover is in the history', async (t) => {
   succeeded(await api.delete(pathOf(name)), 204)
   succeeded(await api.post(pathOf(name), {}), 201)
   await published(service(), name)
-  await goOn(api, name, 'await-ds')
+  await passTo(service(), name, 'await-ds')
   succeeded(await api.delete(pathOf(name)), 200)
   const login = await addToken(service(), account().id, { mfa: false, permDeleteDomain: true })
   succeeded(await login.api.post(`${pathOf(name)}confirm/`, { force: true }), 200)
@@ -147,7 +140,7 @@ test('a restoration takes the contents back to before, within and after a rollov
   await note()
   await newRRset(api, name, { subname: 'b' })
   await note()
-  await goOn(api, name, 'await-ds')
+  await passTo(service(), name, 'await-ds')
   await note()
   await newRRset(api, name, { subname: 'c' })
   for (const { entry, contents } of states) {

@@ -8,11 +8,27 @@ import type { TestServers } from '../harness.ts'
 
 // Rollovers with the waits of earnest: tests say in the database that they are over.
 
+const PASS = `update rollovers set seen = 1, waited = 1000000000, confirmed = phase = 'await-ds', check_at = now()
+  where domain_id = (select id from domains where name = :name)`
+
 /** Lets all time pass that a rollover waits for, and lets the parent do its part. */
 export async function passTime({ system }: Pick<TestServers, 'system'>, name: string): Promise<void> {
-  const sql = `update rollovers set seen = 1, waited = 1000000000, confirmed = phase = 'await-ds', check_at = now()
-    where domain_id = (select id from domains where name = :name)`
-  await query(system.db, sql, { name })
+  await query(system.db, PASS, { name })
+}
+
+/**
+ * Lets the time of a phase pass until the next one, given as phaseOf() says it, and that is published. A look that began
+ * before can end after the time has passed, and begin the wait anew: so time passes until no such look is left.
+ */
+export async function passTo(servers: Pick<TestServers, 'system'>, name: string, next: string): Promise<void> {
+  const sql = 'select phase from rollovers join domains on id = domain_id where name = :name'
+  await eventually(async () => {
+    const phase = (await query<{ phase: string }>(servers.system.db, sql, { name }))[0]?.phase ?? 'done'
+    if (phase === next.replace('back: ', '')) return true
+    await query(servers.system.db, `${PASS} and phase = :phase`, { name, phase })
+    return false
+  })
+  await published(servers, name)
 }
 
 /** Lets an hour pass for a rollover, as if a process of the service saw it pass, and then a look at it. */
