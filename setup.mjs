@@ -58,7 +58,7 @@ function packagesIn(file) {
 }
 
 function install() {
-  console.log('setup: installing the npm packages')
+  console.log('setup: installing the npm packages from the network')
   run('npm', ['ci', wanted === product ? '--omit=dev' : '--include=dev'])
   if (wanted === everything) return
   const locked = packagesIn('package-lock.json')

@@ -32,8 +32,8 @@ function newProject(): string {
 }
 
 /** Starts setup in a process group of its own. */
-function spawnSetup(folder: string, args: string[]): ChildProcess {
-  return spawn(process.execPath, [join(folder, 'setup.mjs'), ...args], { detached: true })
+function spawnSetup(folder: string, args: string[], environment = process.env): ChildProcess {
+  return spawn(process.execPath, [join(folder, 'setup.mjs'), ...args], { detached: true, env: environment })
 }
 
 async function runSetup(folder: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
@@ -76,7 +76,7 @@ test.serial('for the product, setup builds no tests; when everything is built, i
 test.serial('setup installs what package-lock.json says; for the product, no packages for development', async (t) => {
   const folder = newProject()
   rmSync(join(folder, 'node_modules'))
-  const installed = { code: 0, output: 'setup: installing the npm packages\nsetup: building' }
+  const installed = { code: 0, output: 'setup: installing the npm packages from the network\nsetup: building' }
   t.deepEqual(await runSetup(folder, 'product'), installed)
   for (const name of ['ava', 'swagger-ui-dist', '@scarf']) t.false(existsSync(join(folder, 'node_modules', name)), name)
   t.true(existsSync(join(folder, 'build', 'swagger-ui', 'swagger-ui.css.gz')))
@@ -84,8 +84,20 @@ test.serial('setup installs what package-lock.json says; for the product, no pac
   // As if the lockfile had changed since these packages were installed.
   const present = join(folder, 'node_modules', '.package-lock.json')
   writeFileSync(present, readFileSync(present, 'utf8').replace(/"integrity": ".*"/, '"integrity": "sha512-other"'))
-  t.is((await runSetup(folder, 'product')).output, 'setup: installing the npm packages')
+  t.is((await runSetup(folder, 'product')).output, 'setup: installing the npm packages from the network')
   t.deepEqual(await runSetup(folder, 'product'), NOTHING)
+})
+
+test.serial('without the network, setup says soon that it needs it', async (t) => {
+  const folder = newProject()
+  rmSync(join(folder, 'node_modules'))
+  // Nothing listens there.
+  const environment = { ...process.env, npm_config_registry: 'http://127.0.0.1:1/', npm_config_cache: newFolder() }
+  const { code, output } = await outcome(spawnSetup(folder, ['product'], environment))
+  t.is(code, 1)
+  t.regex(output, /^setup: installing the npm packages from the network\n/)
+  t.regex(output, /ECONNREFUSED/)
+  t.regex(output, /\nsetup: npm has failed; its output is above\.$/)
 })
 
 test.serial('a compiler error is shown at every setup until it is corrected', async (t) => {
