@@ -57,3 +57,12 @@ test('if a server does not answer, the exit code is 75', async (t) => {
   t.is(code, 75)
   t.regex((JSON.parse(written) as { error: string }).error, /^Postgres at 127\.0\.0\.1:9\/a cannot be used: /)
 })
+
+test('a command that does without PowerDNS loads nothing that speaks to it, nor other large packages', async (t) => {
+  const environment = { ...environmentFor(service().backends), NODE_DEBUG: 'module' }
+  const [code, written] = await runOurs(['account', 'list'], environment)
+  t.is(code, 0)
+  t.true(written.includes('/node_modules/pg/'))
+  for (const name of ['undici', 'tldts', 'rate-limiter-flexible'])
+    t.false(written.includes(`/node_modules/${name}/`), name)
+})

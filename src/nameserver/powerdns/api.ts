@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher, Pool } from 'undici'
 import type { Name } from '../../dns/names.ts'
 import { type FailureKind, NameserverFailure, reasonOf, Unavailable } from '../../errors.ts'
+import { onDemand } from '../../flow/on-demand.ts'
 import { answerTime } from '../../limits.ts'
 import type { Lease, Nameserver } from '../nameserver.ts'
 
@@ -23,6 +24,8 @@ export interface Observer {
   waited(start: number): void
 }
 
+const undici = onDemand((require) => require('undici') as typeof import('undici'))
+
 /** The maximum request body in octets: `webserver-max-bodysize` in pdns/pdns.conf. */
 const MAX_BODY = 64 * 1024 * 1024
 
@@ -31,19 +34,15 @@ const MAX_BODY = 64 * 1024 * 1024
  * every connection after one answer and stalls if more than a few wait (powerdns.md §1.2), hence one small pool.
  */
 export class Api {
-  readonly #pool: Pool
-  readonly #observer: Observer | undefined
-  readonly #requests: Dispatcher
-  readonly #key: string
+  readonly #options: ApiOptions
+  /** Opened by the first call. */
+  #pool: Pool | undefined
+  #requests: Dispatcher | undefined
   readonly #path: string
 
   constructor(options: ApiOptions) {
-    const url = new URL(options.url)
-    this.#pool = new Pool(url.origin, { connections: options.connections, pipelining: 1 })
-    this.#observer = options.observer
-    this.#requests = this.#pool.compose(atStart(options.observer))
-    this.#key = options.key
-    this.#path = `${url.pathname.replace(/\/+$/, '')}/api/v1/servers/localhost`
+    this.#options = options
+    this.#path = `${new URL(options.url).pathname.replace(/\/+$/, '')}/api/v1/servers/localhost`
   }
 
   /**
@@ -68,7 +67,7 @@ export class Api {
         method,
         path: this.#path + path,
         headers: {
-          'x-api-key': this.#key,
+          'x-api-key': this.#options.key,
           ...(body !== undefined && {
             'content-type': 'application/json',
             'content-length': String(Buffer.byteLength(body)),
@@ -87,7 +86,7 @@ export class Api {
 
   /** Does a call, and reports its outcome to the observer. */
   async #observed<T>(method: string, path: string, work: () => Promise<T>): Promise<T> {
-    const observer = this.#observer
+    const { observer } = this.#options
     if (observer === undefined) return work()
     const [call, start] = [`${method} ${templateOf(path)}`, performance.now()]
     try {
@@ -102,17 +101,24 @@ export class Api {
 
   /** The numbers of open requests, and of requests that wait for a connection. */
   get load(): Nameserver['load'] {
-    const { running, size } = this.#pool.stats
+    const { running, size } = this.#pool?.stats ?? { running: 0, size: 0 }
     return { open: running, waiting: size - running }
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    await this.#pool?.destroy()
+  }
+
+  #open(): Dispatcher {
+    const { url, connections, observer } = this.#options
+    this.#pool = new (undici().Pool)(new URL(url).origin, { connections, pipelining: 1 })
+    return this.#pool.compose(atStart(observer))
   }
 
   async #request(options: Request, text: string | null, lease?: Lease): Promise<{ status: number; text: string }> {
     try {
       const body = lease === undefined ? text : Readable.from(underLease(lease, text))
+      this.#requests ??= this.#open()
       const answer = await this.#requests.request({ ...options, body })
       return { status: answer.statusCode, text: await answer.body.text() }
     } catch (error) {

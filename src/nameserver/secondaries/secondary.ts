@@ -1,7 +1,10 @@
-import { RateLimiterMemory, RateLimiterQueue } from 'rate-limiter-flexible'
+import type { RateLimiterQueue } from 'rate-limiter-flexible'
 import { Busy } from '../../errors.ts'
+import { onDemand } from '../../flow/on-demand.ts'
 import { DnsClient, type Endpoint, type Served } from '../wire/client.ts'
 import { notifyMessage } from '../wire/messages.ts'
+
+const rateLimiters = onDemand((require) => require('rate-limiter-flexible') as typeof import('rate-limiter-flexible'))
 
 /** Milliseconds in which a secondary has to answer; questions to each per second, and questions that can wait. */
 export const SECONDARY_ANSWER_TIME = 400
@@ -20,13 +23,14 @@ export class Secondary {
   /** The questions that wait or are in flight, by zone. */
   readonly #asked = new Map<string, Promise<Served>>()
   // NSD drops questions beyond 200 a second.
-  readonly #pace = new RateLimiterQueue(new RateLimiterMemory({ points: SECONDARY_QUESTIONS, duration: 1 }), {
-    maxQueueSize: SECONDARY_QUESTIONS_WAITING,
-  })
+  readonly #pace: RateLimiterQueue
 
   constructor(target: Target) {
     this.name = target.name
     this.#client = new DnsClient(target)
+    const { RateLimiterMemory, RateLimiterQueue } = rateLimiters()
+    const pace = new RateLimiterMemory({ points: SECONDARY_QUESTIONS, duration: 1 })
+    this.#pace = new RateLimiterQueue(pace, { maxQueueSize: SECONDARY_QUESTIONS_WAITING })
   }
 
   /** Sends NOTIFY for the zone (RFC 1996). An acknowledgement would prove nothing, so the service awaits none. */

@@ -1,7 +1,7 @@
-import { getPublicSuffix } from 'tldts'
 import { absolute, isDomainName, parentAmong, relative, withAncestors } from '../../dns/names.ts'
 import { characters } from '../../dns/presentation.ts'
 import { Invalid, type Problems } from '../../errors.ts'
+import { onDemand } from '../../flow/on-demand.ts'
 import { DOMAIN_NAME_LENGTH } from '../../limits.ts'
 import { NSEC3, SCRATCH_ZONE } from '../../nameserver/nameserver.ts'
 import type { Config } from '../../settings/config.ts'
@@ -14,6 +14,8 @@ import type { System } from '../../system.ts'
 import { isOperator, unrestricted, type Writer } from '../actor.ts'
 import { NIL_UUID } from '../ids.ts'
 import { signallingZones } from './signalling-zones.ts'
+
+const tldts = onDemand((require) => require('tldts') as typeof import('tldts'))
 
 const UNDERSCORE = 'Domain names may not begin with an underscore.'
 const EXISTS = 'domain with this name already exists.'
@@ -108,7 +110,7 @@ export function nameProblems(name: string): string[] {
  * @param local suffixes under which every account may register domains (contract §7.6)
  */
 function publicSuffix(name: string, local: readonly string[]): string {
-  const global = getPublicSuffix(name, {
+  const global = tldts().getPublicSuffix(name, {
     allowPrivateDomains: true,
     validateHostname: false,
     extractHostname: false,
