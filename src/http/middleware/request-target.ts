@@ -47,11 +47,15 @@ export async function hostNames(ctx: AppContext, next: Koa.Next): Promise<void> 
 
 /**
  * Decodes and re-encodes each segment of the path, so that all spellings of a path reach the same resource (contract
- * §1.1). A segment with invalid UTF-8 or an encoded slash is 404; so is `//`, which the router would take for `/`.
+ * §1.1), and makes several final slashes one. A segment with invalid UTF-8 or an encoded slash is 404; so is a path of
+ * slashes alone, but for `/`.
  */
 export async function paths(ctx: Koa.Context, next: Koa.Next): Promise<void> {
-  if (pathOf(ctx) === '//') throw new NotFound()
-  ctx.path = pathOf(ctx).split('/').map(normalise).join('/')
+  const path = pathOf(ctx)
+  // Looking back keeps this from being quadratic.
+  const short = path.replace(/(?<!\/)\/{2,}$/, '/')
+  if (short === '/' && path !== '/') throw new NotFound()
+  ctx.path = short.split('/').map(normalise).join('/')
   await next()
 }
 

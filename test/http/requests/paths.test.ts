@@ -28,14 +28,13 @@ for (const path of ['/api/v1', '/api/v1/domains', '/healthz', '/readyz']) {
   })
 }
 
-test.serial('a domain and its RRsets are read with and without final slash', async (t) => {
+test.serial('a domain and its RRsets are read without final slash, with one, and with several', async (t) => {
   for (const path of ['', '/rrsets', '/rrsets/www/A', '/rrsets/@/A']) {
-    const [without, slashed] = await Promise.all([
-      get(`/api/v1/domains/${zone().domain}${path}`),
-      get(`/api/v1/domains/${zone().domain}${path}/`),
-    ])
-    t.is(without.status, 200, path)
-    t.is(slashed.body, without.body)
+    const [without, ...slashed] = await Promise.all(
+      ['', '/', '//', '/'.repeat(8_000)].map((slashes) => get(`/api/v1/domains/${zone().domain}${path}${slashes}`)),
+    )
+    t.is(without!.status, 200, path)
+    for (const { body } of slashed) t.is(body, without!.body)
   }
 })
 
@@ -96,17 +95,13 @@ for (const [segment, why] of [
 
 for (const path of [
   '//',
+  '///',
   '//api/v1/',
   '/api//v1/',
-  '/api/v1//',
   '/api/v1//domains/',
-  '/api/v1/domains//',
   '/api/v1/domains//rrsets/',
-  '/api/v1/domains/DOMAIN//',
-  '/api/v1/domains/DOMAIN/rrsets//',
   '/api/v1/domains/DOMAIN//rrsets/www/A/',
   '/api/v1/domains/DOMAIN/rrsets/www//A/',
-  '/api/v1/domains/DOMAIN/rrsets/www/A//',
 ]) {
   test.serial(`an empty segment never matches: ${path}`, async (t) => {
     const { status, body } = await get(path.replace('DOMAIN', zone().domain))
