@@ -19,7 +19,7 @@ export function addAccount(program: Command, add: AddCommand): void {
     return { lines: rows(all), json: all.map(present) }
   }).description('list all accounts')
   add(group, 'show <email>', {}, async (system, email: string) => {
-    const { account, domains, tokens } = await lookAtAccount(system, email)
+    const { account, domains, tokens, refusals } = await lookAtAccount(system, email)
     const logins = tokens.filter(({ mfa, owner }) => mfa !== null && owner === account.email)
     const others = tokens.filter((token) => !logins.includes(token))
     const networks = account.knownNetworks
@@ -39,6 +39,14 @@ export function addAccount(program: Command, add: AddCommand): void {
           ['NAME', 'STATE', 'CREATED'],
           domains.map((domain) => [domain.name, stateOf(domain), shortTime(domain.created)]),
         ),
+        ...section(
+          'REFUSED WITH 429',
+          ['SCOPE', 'SECONDS', 'UNTIL', 'CALLER', 'DOMAIN'],
+          refusals.map(({ scope, length, ends, caller, domain }) => [
+            ...[scope, length, shortTime(ends)],
+            ...[caller === account.id ? 'all API tokens' : caller, domain ?? ''],
+          ]),
+        ),
       ],
       json: {
         ...present(account),
@@ -50,9 +58,10 @@ export function addAccount(program: Command, add: AddCommand): void {
           state: stateOf(domain),
           created: domain.created,
         })),
+        refused: refusals,
       },
     }
-  }).description('show its domains, its tokens, and its last logins')
+  }).description('show its domains, its tokens, its last logins, and the requests that rates refuse now')
   add(group, 'disable <email>', {}, async (system, email: string) =>
     shown(await accounts.setState(system, email, 'disabled')),
   ).description('block its tokens and logins; DNS still serves its domains')

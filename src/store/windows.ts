@@ -41,6 +41,26 @@ export async function read(db: Db, windows: Window[], now: number): Promise<Coun
   )
 }
 
+/** A window of a caller that has not ended, by the parts of its key. */
+export interface CallersWindow extends Count {
+  scope: string
+  /** Seconds. */
+  length: number
+  caller: string
+  /** Empty: it counts for all domains. */
+  domain: string
+}
+
+/** Returns the windows of these callers that have not ended, the longest first. */
+export async function ofCallers(db: Db, callers: string[], now: number): Promise<CallersWindow[]> {
+  const sql = `select split_part(key, ' ', 1) as scope, cast(split_part(key, ' ', 2) as integer) as length, caller,
+      ltrim(substr(counted, length(caller) + 1)) as domain, points as used, expire as ends
+    from throttle, substr(key, length(split_part(key, ' ', 1) || split_part(key, ' ', 2)) + 3) as counted,
+      unnest(cast(:callers as text[])) as caller
+    where expire > :now and starts_with(counted || ' ', caller || ' ') order by length desc, scope, caller, domain`
+  return query(db, sql, { callers, now })
+}
+
 /** Takes back a request that was counted in windows with these keys and ends. */
 export async function uncount(db: Db, keys: string[], ends: number[]): Promise<void> {
   await query(

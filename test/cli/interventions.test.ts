@@ -93,7 +93,7 @@ test('an account is shown with its domains, tokens and logins', async (t) => {
   const { id: login } = await addToken({ system, url }, id, { mfa: false })
   const email = await emailOf(system, id)
   const shown = await json('account', 'show', email)
-  t.like(shown, { id, email, state: 'active', known_networks: [] })
+  t.like(shown, { id, email, state: 'active', known_networks: [], refused: [] })
   const { tokens, logins, domains_owned } = shown as Record<string, { id: string; name: string; state: string }[]>
   t.deepEqual(
     tokens!.map((token) => token.id),

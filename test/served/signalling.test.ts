@@ -344,7 +344,9 @@ test('names that are too long, and signalling zones below the domain, are left o
 
 test('a look takes as many statements for many domains as for one', async (t) => {
   const { system } = service
-  const count = async () => (await statementsOf(() => signal(system))).length
+  const counted = async () => (await statementsOf(() => signal(system))).length
+  // A look of the service's own loop at the same time only adds to it.
+  const count = async () => Math.min(await counted(), await counted(), await counted())
   await signal(system)
   const idle = await count()
   const add = async (from: number, to: number) =>

@@ -7,9 +7,11 @@ import { createSystem } from '../../src/process/create-system.ts'
 import type { Actor } from '../../src/service/actor.ts'
 import { Memory, type Window, WINDOWS_MAX } from '../../src/service/throttling/counters.ts'
 import { comparePassword } from '../../src/service/throttling/guessing.ts'
+import { refusalsOf } from '../../src/service/throttling/refusals.ts'
 import { admit } from '../../src/service/throttling/throttling.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import { query } from '../../src/store/database.ts'
+import type { Account } from '../../src/store/accounts/accounts.ts'
 import * as windows from '../../src/store/windows.ts'
 import type { System } from '../../src/system.ts'
 import { createDatabase } from '../support/servers/postgres/databases.ts'
@@ -210,6 +212,38 @@ for (const THROTTLE_STORE of ['memory', 'postgres']) {
     })
   })
 }
+
+test.serial('in postgres, the full windows of an account are found, and those of no other', async (t) => {
+  const rates = 'dns_api_cheap=2/min; dns_api_per_domain_expensive=1/h; user=4/d'
+  await withSystem({ THROTTLE_STORE: 'postgres', THROTTLE_RATES: rates }, async (system) => {
+    const actor = account('refused')
+    const found = async (dailyRate: number | null = null) => {
+      const shown = await refusalsOf(system, { id: 'refused', dailyRate } as Account, [actor.tokenId])
+      return shown.map(({ ends: _, ...window }) => window)
+    }
+    await admit(system, 'dns_api_cheap', actor)
+    await admit(system, 'dns_api_cheap', account('refuse'))
+    t.deepEqual(await found(), [])
+    await admit(system, 'dns_api_cheap', actor)
+    await admit(system, 'dns_api_per_domain_expensive', actor, { name: 'a.example' })
+    const { tokenId: caller } = actor
+    const full = [
+      { scope: 'dns_api_per_domain_expensive', length: 3600, caller, domain: 'a.example' },
+      { scope: 'dns_api_cheap', length: 60, caller, domain: null },
+    ]
+    t.deepEqual(await found(), full)
+    t.deepEqual(await found(3), [{ scope: 'user', length: DAY, caller, domain: null }, ...full])
+    // All API tokens of the account together have four times the rates of one.
+    for (let i = 0; i < 7; i++) {
+      await admit(system, 'dns_api_cheap', { ...actor, tokenId: `spare ${i}` })
+      await admit(system, 'dns_api_cheap', { ...actor, tokenId: `spare ${i}` })
+    }
+    const shared = { ...full[1]!, caller: 'refused' }
+    t.deepEqual(await found(), [full[0]!, shared, full[1]!])
+    mock.timers.tick(60_000)
+    t.deepEqual(await found(), full.slice(0, 1))
+  })
+})
 
 test.serial('in postgres, a request beyond the rates asks Postgres at most once a second', async (t) => {
   await withSystem({ THROTTLE_STORE: 'postgres', THROTTLE_RATES: 'dns_api_cheap=1/min' }, async (system) => {

@@ -15,6 +15,7 @@ import type { System } from '../../system.ts'
 import { withEmail } from '../accounts/accounts.ts'
 import { find, findNamed, listAll } from '../domains/domains.ts'
 import { type Key, withKeys } from '../domains/keys.ts'
+import { type FullWindow, refusalsOf } from '../throttling/refusals.ts'
 import * as tokens from '../tokens/tokens.ts'
 
 export type { Entry, Step }
@@ -61,11 +62,13 @@ export interface AccountLook {
   account: Account
   domains: OwnedDomain[]
   tokens: Token[]
+  refusals: FullWindow[]
 }
 
 /** @throws NotFound */
 export async function lookAtAccount(system: System, email: string): Promise<AccountLook> {
   const account = await withEmail(system, email)
   const [domains, all] = await Promise.all([listAll(system, account.id), tokens.listAll(system, account.id)])
-  return { account, domains, tokens: all }
+  const ids = all.map(({ id }) => id)
+  return { account, domains, tokens: all, refusals: await refusalsOf(system, account, ids) }
 }

@@ -1,7 +1,8 @@
 import { createRouter } from '../../../src/http/router.ts'
+import { suspend } from '../../../src/service/operation/suspension.ts'
 import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
-import { freshName, newDomain, newRRset, rrset } from '../../support/clients/api.ts'
+import { freshName, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { type Answer, Client } from '../../support/clients/client.ts'
 import { addFactor, addPolicies, addToken, setState, type TokenOptions } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
@@ -483,6 +484,42 @@ for (const [name, caller] of Object.entries(CALLERS)) {
     }
   })
 }
+
+/** What a caller gets of a suspended domain: instead of each change that its flags allow, and of an export, 409. */
+function ofSuspended(row: Row, caller: Caller): Outcome {
+  const isUpdate = row.path.endsWith('/update')
+  const isExport = row.method === 'GET' && row.path.endsWith('/zonefile')
+  const isLook = row.path.endsWith('/delegation') || (row.method === 'GET' && !isUpdate && !isExport)
+  if (isLook) return expected(row, caller)
+  // Policies are asked when the domain is locked, and known to be suspended; of confirmations, which ask others, before.
+  const isForbidden = row.path.endsWith('/confirm') && caller.clears !== true
+  const [status] = expected(row, { ...caller, writes: true, clears: !isForbidden })
+  return [caller.sees === true && status < 300 ? 409 : status, false]
+}
+
+test('the operator alone changes a suspended domain', async (t) => {
+  const site = await makeSite()
+  const { api } = await addToken(service(), site.account.id, { permDeleteDomain: true })
+  succeeded(await api.post(`/domains/${site.domain}/rollover/`, {}), 201)
+  await suspend(service().system, site.domain)
+  const rows = ROWS.filter(
+    // What is said of the rollover is for those who find it in a served domain.
+    ({ path, method }) =>
+      (path.includes(':name') && `${method} ${path}` !== `GET ${DOMAINS}/:name/rollover`) || path.endsWith('/update'),
+  )
+  for (const [name, caller] of Object.entries(CALLERS)) {
+    const secret = await caller.secret(site)
+    const before = await contents(site)
+    for (const row of rows) {
+      const { status, text } = await send(site, row, caller, secret)
+      t.deepEqual(
+        [status, (await contents(site)) !== before],
+        ofSuspended(row, caller),
+        `${name}: ${row.method} ${row.path}${row.query ?? ''}: ${text}`,
+      )
+    }
+  }
+})
 
 test('the matrix covers every endpoint and method', async (t) => {
   const paths = createRouter(service().system.config).router.stack.map(({ path }) => String(path))
