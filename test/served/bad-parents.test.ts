@@ -248,22 +248,28 @@ test('resolvers that do not answer leave the state unknown', async (t) => {
 
 test('while others wait for a check, one of silent parents ends, and stores nothing', async (t) => {
   const { checks } = service().system.bounds
-  // Both answer the first question when they are asked again, and the next one never: that takes 6 s.
-  let missed = 0
-  const late = (asked: Asked) => (asked.type === 'NS' && missed++ >= 2 ? [right(asked)] : [])
-  await place((asked) => (asked.name.startsWith('bad') ? late(asked) : [right(asked)]), 'a', 'b')
-  const silent = await newDomain(account.api, fresh())
   const other = await service().account()
-  const others = await newDomain(other.api, `good${fresh()}`)
   const releases = Array.from({ length: 9 }, (_, i) => checks.tryTake(`busy ${i}`)!)
-  const asked = account.api.post(`/domains/${silent}/delegation/`)
-  await eventually(() => isFull(checks))
-  t.is((await other.api.post(`/domains/${others}/delegation/`)).status, 200)
-  const { status, text } = await asked
+  const attempt = async () => {
+    // Both answer the first question when they are asked again, and the next one never: that takes 6 s, unless an answer
+    // gets lost.
+    let missed = 0
+    const late = (asked: Asked) => (asked.type === 'NS' && missed++ >= 2 ? [right(asked)] : [])
+    await place((asked) => (asked.name.startsWith('bad') ? late(asked) : [right(asked)]), 'a', 'b')
+    const silent = await newDomain(account.api, fresh())
+    const others = await newDomain(other.api, `good${fresh()}`)
+    const asked = account.api.post(`/domains/${silent}/delegation/`)
+    await eventually(() => isFull(checks))
+    t.is((await other.api.post(`/domains/${others}/delegation/`)).status, 200)
+    return { silent, ...(await asked) }
+  }
+  let last = await attempt()
+  for (let attempts = 1; last.status === 200 && attempts < 5; attempts++) last = await attempt()
   t.deepEqual(
-    [status, text],
+    [last.status, last.text],
     [503, '{"detail":"The request waited too long for its turn. Nothing was changed; please retry."}'],
   )
-  t.is(((await account.api.get(`/domains/${silent}/delegation/`)).json as { checked: string | null }).checked, null)
+  const { json } = await account.api.get(`/domains/${last.silent}/delegation/`)
+  t.is((json as { checked: string | null }).checked, null)
   for (const release of releases) release()
 })

@@ -63,7 +63,7 @@ test('octets that are announced have no places', async (t) => {
 })
 
 test("an address has 1 MiB of bodies at most: beyond that its slow ones are ended, and others' are not", async (t) => {
-  const slow = await beginAll(15, 60_000, (octets) => login(octets, '127.0.0.2'))
+  const slow = await beginAll(17, 60_000, (octets) => login(octets, '127.0.0.2'))
   const other = await login(60_000, '127.0.0.3')
   t.is(await statusOfLogin('127.0.0.3'), 403)
   t.is(await statusOfLogin('127.0.0.2'), 403)
@@ -72,7 +72,7 @@ test("an address has 1 MiB of bodies at most: beyond that its slow ones are ende
 })
 
 test('addresses with slow bodies leave room for others, and lose it to those who wait', async (t) => {
-  const slow = await beginAll(512, 64_000, (octets, i) => login(octets, `127.0.1.${i >> 4}`))
+  const slow = await beginAll(524, 64_000, (octets, i) => login(octets, `127.0.1.${i >> 4}`))
   t.is(await statusOfLogin('127.0.2.1', 100), 403)
   t.is(await statusOfCreation(account()), 400)
   t.is(await statusOfLogin('127.0.2.1'), 403)
