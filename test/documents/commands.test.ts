@@ -1,9 +1,10 @@
 import test from 'ava'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { projectFolder } from '../../src/installation/project.ts'
 import { eventually } from '../support/eventually.ts'
 import { newFolder } from '../support/servers/folders.ts'
-import { startOurs } from '../support/servers/programs.ts'
+import { runOurs, startOurs } from '../support/servers/programs.ts'
 import { apiUrl } from '../support/servers/service.ts'
 import { blocksOf, readDocument } from './blocks.ts'
 import { runDocument } from './run-document.ts'
@@ -57,6 +58,28 @@ test('with the seed of docs/ci.md, the commands there do what it shows', async (
   writeFileSync(file, seed.text)
   await withStarted(['--ci'], { ZONEPLANE_SEED: file }, async (changes) => {
     t.deepEqual(await runDocument(text, { name, values: {}, changes }), [])
+  })
+})
+
+test('the commands of docs/operators/abuse.md lead from a report to the end', async (t) => {
+  const name = 'docs/operators/abuse.md'
+  const folder = newFolder()
+  const [data, seed] = [join(folder, 'data'), join(folder, 'seed.yaml')]
+  writeFileSync(
+    seed,
+    `accounts:
+  - { email: owner@example.net, domains: [{ name: shop.example, zonefile: www 300 A 192.0.2.1 }] }
+  - { email: new@example.net }
+`,
+  )
+  const program = `ZONEPLANE_DATA=${data} ${process.execPath} ${join(projectFolder(), 'build', 'src', 'cli.js')}`
+  await withStarted(['--ci'], { ZONEPLANE_SEED: seed, ZONEPLANE_DATA: data }, async () => {
+    const changes = { '    zoneplane ': `    ${program} ` }
+    t.deepEqual(await runDocument(readDocument(name), { name, values: {}, changes }), [])
+    t.is(
+      await runOurs(['domain', 'list'], { ZONEPLANE_DATA: data }).then(([, output]) => output.includes('shop')),
+      false,
+    )
   })
 })
 
