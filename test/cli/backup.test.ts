@@ -16,6 +16,7 @@ import { dsIn } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { runWith } from '../support/command-line.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
+import { ask } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { servedSerial } from '../support/dns/wire.ts'
 import { useServers } from '../support/harness.ts'
@@ -204,6 +205,32 @@ test.serial('with PowerDNS lost, too, keys, tokens and history come back, and se
     t.deepEqual(await discrepancies({ ...servers(), system }), [])
   })
 })
+
+test.serial(
+  'a domain that was suspended is so after a restore, and its names and keys come back with it',
+  async (t) => {
+    const suspended = join(folder, 'suspended.dump')
+    service = await startService(servers().backends)
+    api = service.clientOf(servers().owner.secret)
+    await makeDomain('bad.example')
+    t.true((await zoneplane(['domain', 'suspend', 'bad.example']))[0])
+    t.true((await zoneplane(['backup', suspended]))[0])
+    t.true((await zoneplane(['domain', 'resume-serving', 'bad.example']))[0])
+    await service.stop()
+    t.true(await isBelieved('bad.example'))
+    await withEmpty(async (url, system) => {
+      const [succeeded, printed] = await zoneplane(['restore', suspended], { DATABASE_URL: url })
+      t.true(succeeded, printed)
+      t.is((await ask(servers().powerDns, 'www.bad.example', 'A')).rcode, 'REFUSED')
+      t.deepEqual(await discrepancies({ ...servers(), system }), [])
+      t.true((await zoneplane(['domain', 'resume-serving', 'bad.example'], { DATABASE_URL: url }))[0])
+      t.true(await isBelieved('bad.example'))
+      t.deepEqual(await discrepancies({ ...servers(), system }), [])
+      const confirmed = ['domain', 'delete', 'bad.example', '--confirm', 'bad.example']
+      t.true((await zoneplane(confirmed, { DATABASE_URL: url }))[0])
+    })
+  },
+)
 
 test.serial('a restore with a wrong key, or of a damaged file, writes nothing', async (t) => {
   // Most of the file is rows then, not what describes the tables, of which pg_dump 17 writes a second copy at the end.
