@@ -1,7 +1,8 @@
 import { absolute, lowerCase, nameOf, withoutDot } from '../../src/dns/names.ts'
 import { TYPES } from '../../src/dns/types.ts'
-import { byPlace, type Edits, type RRsets } from './draft.ts'
+import { byPlace, type Edits, isSame, type RRsets } from './draft.ts'
 import { valuesOf } from './fields.ts'
+import { ownerOf } from './owner.ts'
 import { titleOf } from './rows.ts'
 import { type Place, type RRset, rrsetKey } from './rrset.ts'
 import { applied } from './state.ts'
@@ -10,7 +11,12 @@ import { targetsOf, ZoneTree } from './zone-tree.ts'
 /** What the service takes, but is seldom meant, in one sentence; and where it is. */
 export interface Advice extends Place {
   text: string
+  /** A record at this name would mend it; undefined if that is not the mend. */
+  lacking?: Place | undefined
 }
+
+/** A sentence of advice. */
+type Hint = Omit<Advice, keyof Place>
 
 /** The most RRsets that are looked at: more take too long at every change. */
 const MOST_RRSETS = 20_000
@@ -38,24 +44,46 @@ export function adviceOn(rrsets: RRset[], domain: string): Advice[] {
     const name = nameOf({ name: domain }, subname)
     const hasNames = TYPES.get(type)?.fields.some(({ isName }) => isName) === true
     const words = [name, ...(hasNames ? records.join(' ').split(' ') : [])]
-    const texts = [
+    const hints: Hint[] = [
       ...words
         .filter((each) => `.${lowerCase(each)}`.endsWith(twice))
-        .map((each) => `${each} ends in ${domain} twice.`),
-      ...targetsOf({ type, records }).flatMap((target) => targetHint(tree, type, target)),
-      ...records.filter((each) => PRIVATE[type]?.test(each)).map((each) => `${each} is a private address.`),
-      ...(type === 'TXT' ? mailHint(tree, name, records) : []),
+        .map((each) => ({ text: `${each} ends in ${domain} twice.` })),
+      ...targetsOf({ type, records }).flatMap((target) => targetHint(tree, type, target, domain)),
+      ...records.filter((each) => PRIVATE[type]?.test(each)).map((each) => ({ text: `${each} is a private address.` })),
+      ...(type === 'TXT' ? mailHint(tree, name, records).map((text) => ({ text })) : []),
     ]
-    return [...new Set(texts)].map((text) => ({ subname, type, text }))
+    return [...new Map(hints.map((hint) => [hint.text, { subname, type, ...hint }])).values()]
   })
 }
 
-function targetHint(tree: ZoneTree, type: string, target: string): string[] {
+/** Returns the hints that edits bring, in the order of the RRsets, but for what `lossesBy` says. */
+export function adviceBy(edits: Edits, rrsets: RRsets, domain: string): Advice[] {
+  const present = [...rrsets.values()]
+  const idOf = (advice: Advice) => `${rrsetKey(advice)} ${advice.text}`
+  const before = new Set(adviceOn(present, domain).map(idOf))
+  const after = adviceOn(applied(present, edits.values()), domain)
+  const isLoss = ({ lacking }: Advice) => lacking !== undefined && edits.get(rrsetKey(lacking))?.after === null
+  return after.filter((advice) => !before.has(idOf(advice)) && !isLoss(advice))
+}
+
+/** Returns for how many seconds caches keep what edits replace or remove; undefined if they do neither. */
+export function cachedFor(edits: Edits): number | undefined {
+  const ttls = [...edits.values()].flatMap(({ base, after }) =>
+    base === null || (after !== null && isSame({ ...base, ttl: after.ttl }, after)) ? [] : base.ttl,
+  )
+  return ttls.length === 0 ? undefined : Math.max(...ttls)
+}
+
+function targetHint(tree: ZoneTree, type: string, target: string, domain: string): Hint[] {
   const node = tree.at(target)
   if (node === undefined || type === 'SRV') return []
   // RFC 2181 §10.3
-  if (type !== 'CNAME') return node['CNAME'] ? [`${target} is a CNAME, which no ${type} may point to.`] : []
-  return Object.keys(node).length === 0 ? [`There are no records at ${target}`] : []
+  if (type !== 'CNAME' && node['CNAME']) return [{ text: `${target} is a CNAME, which no ${type} may point to.` }]
+  const owner = ownerOf(target, domain)
+  const lacking = 'subname' in owner ? { subname: owner.subname, type: 'A' } : undefined
+  if (type === 'CNAME')
+    return Object.keys(node).length === 0 ? [{ text: `There are no records at ${target}`, lacking }] : []
+  return node['A'] || node['AAAA'] ? [] : [{ text: `${withoutDot(target)} has no address.`, lacking }]
 }
 
 function mailHint(tree: ZoneTree, name: string, records: string[]): string[] {

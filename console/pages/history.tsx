@@ -56,7 +56,16 @@ export function HistoryPage({ name }: { name: string }) {
           )
         }
       </Loaded>
-      {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} />}
+      {version !== undefined && (
+        <Applied
+          name={name}
+          version={version}
+          onUndone={setVersion}
+          onDismiss={() => {
+            setVersion(undefined)
+          }}
+        />
+      )}
       {open !== undefined && 'undo' in open && (
         <UndoReview name={name} id={open.undo.id} onUndone={onApplied} onClose={close} />
       )}

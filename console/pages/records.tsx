@@ -4,7 +4,7 @@ import { counted, rrsetKey } from '../model/rrset.ts'
 import { usualTtl } from '../model/ttl.ts'
 import { Applied } from '../parts/applied.tsx'
 import { Failure } from '../parts/loading.tsx'
-import { Add } from '../records/add.tsx'
+import { Add, type Adding, FIRST } from '../records/add.tsx'
 import { Hints } from '../records/hints.tsx'
 import { keyboard, Keys } from '../records/keys.tsx'
 import { Publish } from '../records/publish.tsx'
@@ -25,8 +25,8 @@ export function RecordsPage({ name }: { name: string }) {
   const records = useRecords(name)
   const { zone, edits, collisions, problems, visible, rows } = records
   const { mayEdit } = records
-  /** The number of the form for new records; 0: there is none. */
-  const [adding, setAdding] = useState(location.value.query.has('add') ? 1 : 0)
+  /** The number of the form for new records, and what it begins with; undefined: there is none. */
+  const [adding, setAdding] = useState<Adding | undefined>(location.value.query.has('add') ? FIRST : undefined)
   const [isChoosing, setChoosing] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
   const [isOvertaken, setOvertaken] = useState(false)
@@ -61,7 +61,7 @@ export function RecordsPage({ name }: { name: string }) {
       records.focusRow(records.active)
     else if (isTyping || !keyboard.hasLetters) return false
     else if (event.key === '/') search.current!.focus()
-    else if (event.key === 'n' && mayEdit) setAdding(adding || 1)
+    else if (event.key === 'n' && mayEdit) setAdding(adding ?? FIRST)
     else return false
     return true
   })
@@ -84,7 +84,7 @@ export function RecordsPage({ name }: { name: string }) {
 
   const ttl = useMemo(() => usualTtl(zone.rrsets.values(), zone.minimumTtl), [zone.rrsets, zone.minimumTtl])
   // What is typed but not staged would be missing in the review.
-  const isTyping = adding > 0 || records.open.size > 0
+  const isTyping = adding !== undefined || records.open.size > 0
   const canReview = zone.tag !== undefined && collisions.size === 0 && !isTyping
   useEffect(() => {
     if (!canReview) setReviewing(false)
@@ -120,7 +120,7 @@ export function RecordsPage({ name }: { name: string }) {
           <button
             class="main"
             onClick={() => {
-              setAdding(adding || 1)
+              setAdding(adding ?? FIRST)
             }}
           >
             Add record <kbd aria-hidden="true">n</kbd>
@@ -149,27 +149,28 @@ export function RecordsPage({ name }: { name: string }) {
           {counted(collisions.size, 'change')} of yours collide with newer ones: choose in the table.
         </p>
       )}
-      {adding > 0 && (
+      {adding !== undefined && (
         <Add
-          key={adding}
+          key={adding.number}
           domain={name}
+          place={adding.place}
           ttl={ttl}
           minimumTtl={zone.minimumTtl}
           rows={records.byKey}
           onStage={(place, state, next) => {
             const row = records.byKey.get(rrsetKey(place))
             records.stage([row === undefined ? { ...place, base: null, after: state } : editOf(row, state)])
-            setAdding(next === 'another' ? adding + 1 : 0)
+            setAdding(next === 'another' ? { number: adding.number + 1 } : undefined)
             if (next === 'another') return
             records.focusRow(rrsetKey(place))
             if (next === 'review') review()
           }}
           onEdit={(key) => {
-            setAdding(0)
+            setAdding(undefined)
             records.setOpened(key, true)
           }}
           onCancel={() => {
-            setAdding(0)
+            setAdding(undefined)
             records.focusRow(records.active)
           }}
         />
@@ -193,16 +194,7 @@ export function RecordsPage({ name }: { name: string }) {
           onActive={records.setActive}
           onKeyDown={onRowKey}
         >
-          {(row) => (
-            <RowOrForm
-              domain={name}
-              row={row}
-              records={records}
-              onStage={(isLast) => {
-                if (isLast) review()
-              }}
-            />
-          )}
+          {(row) => <RowOrForm domain={name} row={row} records={records} onReview={review} />}
         </Table>
       )}
       <Keys />
@@ -237,7 +229,7 @@ export function RecordsPage({ name }: { name: string }) {
             <button onClick={records.bringBack}>Bring back</button>
           </div>
         )}
-        {version !== undefined && edits.size === 0 && (
+        {version !== undefined && (
           <Applied
             key={version}
             name={name}
@@ -245,6 +237,10 @@ export function RecordsPage({ name }: { name: string }) {
             onUndone={(undone) => {
               setVersion(undone)
               zone.reload()
+            }}
+            onDismiss={() => {
+              setVersion(undefined)
+              records.focusRow(records.active)
             }}
           />
         )}
@@ -286,6 +282,10 @@ export function RecordsPage({ name }: { name: string }) {
             closeReview()
           }}
           onClose={closeReview}
+          onAdd={(place) => {
+            setReviewing(false)
+            setAdding({ number: 1, place })
+          }}
         />
       )}
     </>

@@ -14,10 +14,11 @@ interface AppliedProps {
   version: number
   /** Called with the version of the undo. */
   onUndone: (version: number | undefined) => void
+  onDismiss: () => void
 }
 
-/** Follows a write to the nameservers, and offers its undo. */
-export function Applied({ name, version, onUndone }: AppliedProps) {
+/** Follows a write to the nameservers, and offers its undo, until it is dismissed. */
+export function Applied({ name, version, onUndone, onDismiss }: AppliedProps) {
   const [isUndoing, setUndoing] = useState(false)
   const path = { name }
   const published = useAsked(async () => {
@@ -35,9 +36,10 @@ export function Applied({ name, version, onUndone }: AppliedProps) {
   return (
     <>
       <div class="bar" role="status">
-        <span>
-          {isUndo ? 'Undone' : 'Applied'} as version {version}
-          {servers.length > 0 && `, served by ${served} of ${counted(servers.length, 'nameserver')} asked`}
+        <span title={`Version ${version}`}>
+          {isUndo ? 'Undone' : 'Applied'}
+          {entry.value !== undefined && `: ${counted(entry.value.count, 'change')}`}
+          {servers.length > 0 && `, served by ${served} of ${counted(servers.length, 'nameserver')}`}
         </span>
         {published.value !== undefined && served < servers.length && (
           <button onClick={published.reload}>Look again</button>
@@ -51,6 +53,9 @@ export function Applied({ name, version, onUndone }: AppliedProps) {
             {isUndo ? 'Undo that' : 'Undo'}
           </button>
         )}
+        <button class="rest" onClick={onDismiss}>
+          Dismiss
+        </button>
       </div>
       {isUndoing && (
         <UndoReview

@@ -8,6 +8,8 @@ import { Waiting } from './waiting.tsx'
 
 interface ReviewProps {
   title: string
+  /** What the main button says; default: Apply. */
+  verb?: string
   /** Asks the API for a dry run. */
   preview: () => Promise<Change[]>
   /** Sends the write. What it throws is shown. */
@@ -19,12 +21,15 @@ interface ReviewProps {
 }
 
 /** Shows what a write would change, before it is applied. */
-export function Review({ title, preview, apply, onClose, children }: ReviewProps) {
+export function Review({ title, verb = 'Apply', preview, apply, onClose, children }: ReviewProps) {
   const asked = useAsked(preview, [])
   const action = useAction()
-  const isEmpty = asked.value?.length === 0
+  const mayApply = asked.value !== undefined && asked.value.length > 0 && !action.isBusy
+  const applyAll = () => {
+    action.run(apply)
+  }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} onEnter={mayApply ? applyAll : undefined}>
       <Loaded asked={asked}>
         {(changes) => (
           <>
@@ -38,14 +43,8 @@ export function Review({ title, preview, apply, onClose, children }: ReviewProps
       {children}
       <Refusal of={action} />
       <p class="buttons">
-        <button
-          class="main"
-          disabled={asked.value === undefined || isEmpty || action.isBusy}
-          onClick={() => {
-            action.run(apply)
-          }}
-        >
-          Apply
+        <button class="main" disabled={!mayApply} onClick={applyAll}>
+          {verb} <kbd aria-hidden="true">Ctrl ↵</kbd>
         </button>
         <button onClick={onClose}>Cancel</button>
       </p>
@@ -53,8 +52,16 @@ export function Review({ title, preview, apply, onClose, children }: ReviewProps
   )
 }
 
+interface DialogProps {
+  title: string
+  onClose: () => void
+  /** Called at Ctrl Enter. */
+  onEnter?: (() => void) | undefined
+  children: ComponentChildren
+}
+
 /** A modal dialog, with its title as heading. Escape closes it. */
-export function Dialog(props: { title: string; onClose: () => void; children: ComponentChildren }) {
+export function Dialog(props: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     element.current!.showModal()
@@ -65,7 +72,17 @@ export function Dialog(props: { title: string; onClose: () => void; children: Co
     }
   }, [])
   return (
-    <dialog ref={element} aria-labelledby="dialog-title" onClose={props.onClose}>
+    <dialog
+      ref={element}
+      aria-labelledby="dialog-title"
+      onClose={props.onClose}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !event.ctrlKey) return
+        event.preventDefault()
+        event.stopPropagation()
+        props.onEnter?.()
+      }}
+    >
       <h2 id="dialog-title" tabIndex={-1} autofocus>
         {props.title}
       </h2>

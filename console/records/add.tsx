@@ -12,7 +12,15 @@ import { type Next, RRsetForm } from './rrset-form.tsx'
 const USUAL = Object.keys(FIELDS)
 const OTHERS = [...TYPES.keys()].filter((type) => !USUAL.includes(type)).sort()
 
-interface AddProps {
+/** The number of a form, and what it begins with; default: nothing, and the type of the record before. */
+export interface Adding {
+  number: number
+  place?: Place
+}
+
+export const FIRST: Adding = { number: 1 }
+
+interface AddProps extends Omit<Adding, 'number'> {
   domain: string
   ttl: number
   minimumTtl: number
@@ -28,9 +36,9 @@ interface AddProps {
 let lastType = 'A'
 
 /** Adds records at a name: a new RRset, or more records of one that is there. */
-export function Add({ domain, ttl, minimumTtl, rows, onStage, onEdit, onCancel }: AddProps) {
-  const [name, setName] = useState('')
-  const [type, setType] = useState(lastType)
+export function Add({ domain, place: beginning, ttl, minimumTtl, rows, onStage, onEdit, onCancel }: AddProps) {
+  const [name, setName] = useState(beginning === undefined ? '' : beginning.subname || '@')
+  const [type, setType] = useState(beginning?.type ?? lastType)
   const [isAttempted, setAttempted] = useState(false)
   const typeId = useId()
   const owner = ownerOf(name, domain)

@@ -2,14 +2,19 @@ import { useMemo } from 'preact/hooks'
 import { API, api, askWhole, Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
 import { me } from '../api/me.ts'
-import { lossesBy } from '../model/advice.ts'
+import { adviceBy, cachedFor, lossesBy } from '../model/advice.ts'
 import { curlCommand } from '../model/curl.ts'
 import { bulkBody, type Edits, type Item, type RRsets } from '../model/draft.ts'
 import { forbids, mayWrite } from '../model/may-write.ts'
 import { problemsByPlace } from '../model/problems.ts'
-import { type Change, counted, rrsetKey } from '../model/rrset.ts'
+import { titleOf } from '../model/rows.ts'
+import { type Change, counted, type Place, rrsetKey } from '../model/rrset.ts'
+import { ttlWords } from '../model/ttl.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Review } from '../parts/review.tsx'
+
+/** How much advice is shown: more is the same again. */
+const MOST_ADVICE = 10
 
 interface PublishProps {
   domain: string
@@ -25,10 +30,12 @@ interface PublishProps {
   /** Called with the version, if the write has published one. */
   onApplied: (version: number | undefined) => void
   onClose: () => void
+  /** Called to add a record first that something in the edits needs. */
+  onAdd: (place: Place) => void
 }
 
 /** Reviews the staged edits, and applies them with one request. */
-export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onApplied, onClose }: PublishProps) {
+export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
   const items = bulkBody(edits)
   const headers = { 'If-Match': tag }
   const send = (isTrial: boolean) =>
@@ -44,15 +51,18 @@ export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onAppl
       if (!(reason instanceof Refused)) throw reason
       // Validation comes before the condition: an edit may be wrong only because of what somebody else has changed.
       if (reason.status === 412 || (reason.status === 400 && (await readDomain(domain)).tag !== tag)) {
-        onStale()
+        on.onStale()
         throw reason
       }
       const problems = reason.status === 403 ? forbiddenAmong(domain, items) : problemsByPlace(items, reason.body)
-      if (problems !== undefined && problems.size > 0) onRefused(problems)
+      if (problems !== undefined && problems.size > 0) on.onRefused(problems)
       throw reason
     }
   }
   const losses = useMemo(() => lossesBy(edits, rrsets, domain), [])
+  const advice = useMemo(() => adviceBy(edits, rrsets, domain), [])
+  const cached = cachedFor(edits)
+  const count = counted(edits.size, 'change')
   const command = curlCommand({
     method: 'PATCH',
     url: `${API}/api/v1/domains/${domain}/rrsets/`,
@@ -61,18 +71,38 @@ export function Publish({ domain, edits, rrsets, tag, onRefused, onStale, onAppl
   })
   return (
     <Review
-      title={`${counted(edits.size, 'change')} to ${domain}`}
+      title={`Review ${count} to ${domain}`}
+      verb={`Apply ${count}`}
       preview={async () => ((await attempt(true)).data as { changes: Change[] }).changes}
       apply={async () => {
-        onApplied(versionOf((await attempt(false)).response))
+        on.onApplied(versionOf((await attempt(false)).response))
       }}
-      onClose={onClose}
+      onClose={on.onClose}
     >
       {losses.map((text) => (
         <p key={text} class="note">
           {text}
         </p>
       ))}
+      {advice.slice(0, MOST_ADVICE).map(({ text, lacking, ...place }) => (
+        <p key={`${rrsetKey(place)} ${text}`} class="note">
+          {titleOf(place)}: {text}{' '}
+          {lacking !== undefined && mayWrite(me.value!.policies, { domain, ...lacking }).may && (
+            <button
+              type="button"
+              class="small"
+              onClick={() => {
+                on.onAdd(lacking)
+              }}
+            >
+              Add an address
+            </button>
+          )}
+        </p>
+      ))}
+      {cached !== undefined && cached > 0 && (
+        <p class="quiet">Caches can keep the former records for up to {ttlWords(cached)}.</p>
+      )}
       <details class="command">
         <summary>The same with curl</summary>
         <Copy text={command} what="the command" />

@@ -9,12 +9,12 @@ interface RowOrFormProps {
   domain: string
   row: Row
   records: ReturnType<typeof useRecords>
-  /** Called when an edit is staged. @param isLast whether the review shall follow at once */
-  onStage: (isLast: boolean) => void
+  /** Called when an edit is staged, and the review shall follow at once. */
+  onReview: () => void
 }
 
 /** A row, or the form that edits it. */
-export function RowOrForm({ domain, row, records, onStage }: RowOrFormProps) {
+export function RowOrForm({ domain, row, records, onReview }: RowOrFormProps) {
   const { key, edit } = row
   if (!records.open.has(key)) {
     return (
@@ -44,11 +44,11 @@ export function RowOrForm({ domain, row, records, onStage }: RowOrFormProps) {
       />
     )
   }
-  return <RowForm domain={domain} row={row} records={records} onStage={onStage} />
+  return <RowForm domain={domain} row={row} records={records} onReview={onReview} />
 }
 
 /** The form that edits a row. Its edit is one of what the row was when it was opened, whatever comes meanwhile. */
-function RowForm({ domain, row, records, onStage }: RowOrFormProps) {
+function RowForm({ domain, row, records, onReview }: RowOrFormProps) {
   const { key, subname, type, state } = row
   const [base] = useState(() => editOf(row, null).base)
   const stage = (after: State | null) => {
@@ -68,7 +68,7 @@ function RowForm({ domain, row, records, onStage }: RowOrFormProps) {
         problems={records.problems.get(key)}
         onStage={(after, next) => {
           stage(after)
-          onStage(next === 'review')
+          if (next === 'review') onReview()
         }}
         onDelete={() => {
           stage(null)

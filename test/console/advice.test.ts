@@ -1,5 +1,5 @@
 import test from 'ava'
-import { adviceOn, lossesBy } from '../../console/model/advice.ts'
+import { adviceBy, adviceOn, cachedFor, lossesBy } from '../../console/model/advice.ts'
 import { byPlace } from '../../console/model/draft.ts'
 import { titleOf } from '../../console/model/rows.ts'
 import { type RRset, rrsetKey } from '../../console/model/rrset.ts'
@@ -38,12 +38,13 @@ const zones: [what: string, lines: string[], ...hints: string[]][] = [
   ['MX to a CNAME of a wildcard', ['@ MX 10 mail.shop.test.', '* CNAME x.example.'], `@ MX: ${MX_TO_CNAME}`],
   ['NS to a CNAME', ['sub NS ns1.shop.test.', 'ns1 CNAME x.example.'], 'sub NS: ns1.shop.test. is a CNAME, which no NS may point to.'], // prettier-ignore
   ['MX, NS and SRV to addresses and elsewhere', ['@ MX 10 mail.shop.test.', 'mail A 192.0.2.1', '@ NS ns.example.', '@ MX 20 mail.other.test.', 'other CNAME x.example.', '_x._tcp SRV 1 1 443 other.shop.test.']], // prettier-ignore
-  ['MX to a name with wildcard beside', ['@ MX 10 a.mail.shop.test.', 'mail A 192.0.2.1', '* CNAME x.example.']],
+  ['MX to a name with wildcard beside', ['@ MX 10 a.mail.shop.test.', 'mail A 192.0.2.1', '* CNAME x.example.'], '@ MX: a.mail.shop.test has no address.'],
   ['an owner that ends in the domain', ['www.shop.test A 192.0.2.1', 'shop.test TXT "x"'], 'www.shop.test A: www.shop.test.shop.test. ends in shop.test twice.', 'shop.test TXT: shop.test.shop.test. ends in shop.test twice.'], // prettier-ignore
-  ['a target that ends in the domain twice', ['@ MX 10 mail.Shop.test.shop.test.'], '@ MX: mail.Shop.test.shop.test. ends in shop.test twice.'], // prettier-ignore
-  ['names that look similar', ['ashop.test A 192.0.2.1', '@ MX 10 mail.ashop.test.shop.test.', '@ TXT "a.shop.test.shop.test."']], // prettier-ignore
+  ['a target that ends in the domain twice', ['@ MX 10 mail.Shop.test.shop.test.'], '@ MX: mail.Shop.test.shop.test. ends in shop.test twice.', '@ MX: mail.Shop.test.shop.test has no address.'], // prettier-ignore
+  ['names that look similar', ['ashop.test A 192.0.2.1', '@ MX 10 mail.ashop.test.shop.test.', '@ TXT "a.shop.test.shop.test."'], '@ MX: mail.ashop.test.shop.test has no address.'], // prettier-ignore
   ['DMARC without SPF', ['_dmarc TXT "v=DMARC1; p=none"', 'a TXT "x"', '_dmarc.a TXT "v=DMARC1; p=none"'], '_dmarc TXT: DMARC is set, but shop.test. has no SPF text.', '_dmarc.a TXT: DMARC is set, but a.shop.test. has no SPF text.'], // prettier-ignore
   ['DMARC with SPF, or of names elsewhere', [`@ ${SPF}`, '_dmarc TXT "v=DMARC1; p=none"', '_dmarc.a TXT "v=DMARC1; p=none"', 'a CNAME x.example.', '_dmarc.b TXT "v=DMARC1; p=none"', 'b NS ns.example.', '_dmarc.c TXT "x"']], // prettier-ignore
+  ['MX and NS to names without address', ['@ MX 10 mail.shop.test.', 'mail TXT "x"', 'sub NS ns.shop.test.', '_x._tcp SRV 1 1 443 no.shop.test.'], '@ MX: mail.shop.test has no address.', 'sub NS: ns.shop.test has no address.'], // prettier-ignore
   ['CNAME to nothing', ['www CNAME web.shop.test.', 'x.y A 192.0.2.1', 'z CNAME y.shop.test.'], 'www CNAME: There are no records at web.shop.test.', 'z CNAME: There are no records at y.shop.test.'], // prettier-ignore
   ['CNAME below a name, beside a wildcard', ['www CNAME a.mail.shop.test.', 'mail A 192.0.2.1', '* A 192.0.2.1'], 'www CNAME: There are no records at a.mail.shop.test.'], // prettier-ignore
   ['CNAME to what there is', ['a CNAME shop.test.', '@ NS ns.example.', 'b CNAME x.other.test.', 'c CNAME any.w.shop.test.', '*.w TXT "x"', 'd CNAME host.sub.shop.test.', 'sub NS ns.example.', 'e CNAME sub.shop.test.', 'f CNAME a.alias.shop.test.', 'alias DNAME x.example.']], // prettier-ignore
@@ -94,4 +95,45 @@ test('the review says nothing of what is changed or new', (t) => {
     (rrset) => [rrsetKey(rrset), { ...rrset, base: rrset.subname === '' ? rrsets[0]! : null, after: rrset }] as const,
   )
   t.deepEqual(lossesBy(new Map(edits), byPlace(rrsets), DOMAIN), [])
+})
+
+const TARGETLESS = ['www CNAME web.shop.test.']
+
+/** Edits that put the RRsets of one zone in place of those of another. */
+function editsTo(before: RRset[], after: RRset[]) {
+  const [bases, states] = [byPlace(before), byPlace(after)]
+  const changed = [...new Map([...bases, ...states]).values()].filter(
+    (rrset) => JSON.stringify(bases.get(rrsetKey(rrset))) !== JSON.stringify(states.get(rrsetKey(rrset))),
+  )
+  return new Map(
+    changed.map((rrset) => {
+      const key = rrsetKey(rrset)
+      return [key, { ...rrset, base: bases.get(key) ?? null, after: states.get(key) ?? null }] as const
+    }),
+  )
+}
+
+test('the review tells the hints that edits bring, and which record would mend them', (t) => {
+  const before = zone(...TARGETLESS, 'mail A 192.0.2.1', 'gone CNAME x.shop.test.', 'x A 192.0.2.1')
+  // That the name that `gone` points to loses its address is said otherwise.
+  const after = zone(...TARGETLESS, '@ MX 10 backup.shop.test.', 'new CNAME y.shop.test.', 'gone CNAME x.shop.test.')
+  const found = adviceBy(editsTo(before, after), byPlace(before), DOMAIN)
+  t.deepEqual(found, [
+    { subname: '', type: 'MX', text: 'backup.shop.test has no address.', lacking: { subname: 'backup', type: 'A' } },
+    {
+      subname: 'new',
+      type: 'CNAME',
+      text: 'There are no records at y.shop.test.',
+      lacking: { subname: 'y', type: 'A' },
+    },
+  ])
+})
+
+test('the review tells how long caches keep what is replaced or removed', (t) => {
+  const at = (ttl: number, ...lines: string[]) => zone(...lines).map((rrset) => ({ ...rrset, ttl }))
+  const of = (before: RRset[], after: RRset[]) => cachedFor(editsTo(before, after))
+  t.is(of([], at(60, 'a A 192.0.2.1')), undefined)
+  t.is(of(at(60, 'a A 192.0.2.1'), at(90, 'a A 192.0.2.1')), undefined)
+  t.is(of(at(60, 'a A 192.0.2.1'), at(90, 'a A 192.0.2.2')), 60)
+  t.is(of([...at(60, 'a A 192.0.2.1'), ...at(7200, 'b A 192.0.2.1')], at(90, 'a A 192.0.2.2')), 7200)
 })

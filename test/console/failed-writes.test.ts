@@ -100,7 +100,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.clock.fastForward(61_000)
     await page.getByText('Creates 1 record set.').waitFor()
     await press(page, 'Apply')
-    await page.getByText(/^Applied as version/).waitFor()
+    await page.getByText(/^Applied: /).waitFor()
     t.deepEqual(tab.found, [])
     await page.context().close()
   })

@@ -67,7 +67,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('Creates 1 record set.').waitFor()
     await check(t, tab, 'history-undo')
     await page.getByRole('button', { name: 'Apply' }).click()
-    await page.getByText(/^Undone as version \d+, served by 1 of 1 nameserver asked$/).waitFor()
+    await page.getByText(/^Undone: 1 change, served by 1 of 1 nameserver$/).waitFor()
     t.deepEqual(await recordsOf(api, name), ['192.0.2.1'])
 
     // The state before all: only what the creation made.
@@ -161,7 +161,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('button', { name: 'Review' }).click()
     await page.getByText('Creates 1 record set, removes 1.').waitFor()
     await page.getByRole('button', { name: 'Apply' }).click()
-    await page.getByText(/^Applied as version/).waitFor()
+    await page.getByText(/^Applied: /).waitFor()
     t.deepEqual(await recordsOf(api, name), ['192.0.2.3'])
     await check(t, tab, 'zonefile-applied')
     const bar = (await page.locator('.bar').boundingBox())!

@@ -81,7 +81,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('The same with curl').click()
     await page.locator('.command pre').getByText(MARKUP).waitFor()
     await page.getByRole('button', { name: 'Apply' }).click()
-    await checkText(t, tab, 'the table after the write', 'Applied as version')
+    await checkText(t, tab, 'the table after the write', 'Applied: 1 change')
     await page.goto(`${service().url}/console/domains/${name}/zonefile`)
     await page.getByLabel('Zone file', { exact: true }).waitFor()
     await checkClean(t, tab, 'the zone file')

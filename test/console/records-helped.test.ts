@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { withBrowser } from '../support/browser.ts'
 import { newRRset, newZone } from '../support/clients/api.ts'
 import { check } from '../support/console/console.ts'
-import { apply, focused, openRecords } from '../support/console/records.ts'
+import { apply, focused, openRecords, press, stageNew } from '../support/console/records.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
@@ -48,10 +48,44 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('button', { name: 'a A', exact: true }).click()
     t.is(await focused(page), 'Edit a A')
     await page.keyboard.press('Delete')
-    await page.getByText('1 hint').waitFor({ state: 'detached' })
+    await page.getByText('192.168.0.1 is a private address.').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Review' }).click()
     await page.getByText(`This removes the last address of a.${zone.domain}, to which @ MX points.`).waitFor()
     await check(t, tab, 'records-losses')
+    t.deepEqual(tab.found, [])
+  })
+
+  test('the review tells what the edits lack, offers the mend, and applies by keyboard; what is done stays in sight', async (t) => {
+    const zone = await newZone(service(), { subname: '', type: 'TXT', ttl: 7200, records: ['"a"'] })
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Edit @ TXT' }).click()
+    await page.getByLabel('Text', { exact: true }).fill('b')
+    await press(page, 'Enter')
+    await stageNew(page, '@', 'MX', `10 backup.${zone.domain}.`)
+    await press(page, 'Control+Enter')
+    const review = page.getByRole('dialog', { name: `Review 2 changes to ${zone.domain}` })
+    await review.getByText(`@ MX: backup.${zone.domain} has no address.`).waitFor()
+    await review.getByText('Caches can keep the former records for up to 2 hours.').waitFor()
+    await check(t, tab, 'records-lacking')
+    await review.getByRole('button', { name: 'Add an address' }).click()
+    t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'backup')
+    t.is(await focused(page), 'IPv4 address')
+    await page.keyboard.type('192.0.2.9')
+    await press(page, 'Control+Enter')
+    const mended = page.getByRole('dialog', { name: `Review 3 changes to ${zone.domain}` })
+    await mended.getByText('Creates 2 record sets, changes 1.').waitFor()
+    t.is(await mended.getByText('has no address').count(), 0)
+    await mended.getByRole('button', { name: 'Apply 3 changes' }).waitFor()
+    await press(page, 'Control+Enter')
+    await page.getByText('Applied: 3 changes, served by 1 of 1 nameserver').waitFor()
+    t.deepEqual(await lookUp(service().powerDns, `backup.${zone.domain}`, 'A'), ['192.0.2.9'])
+    // It stays while the next change is staged.
+    await press(page, 'Delete')
+    await page.getByText(`1 change to ${zone.domain}`).waitFor()
+    await page.getByText('Applied: 3 changes').waitFor()
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await page.getByText('Applied: 3 changes').waitFor({ state: 'detached' })
     t.deepEqual(tab.found, [])
   })
 }

@@ -87,7 +87,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await review.click()
     await page.getByText('Changes 1 record set, removes 2.').waitFor()
     await page.getByRole('button', { name: 'Apply' }).click()
-    await page.getByText(/^Applied as version/).waitFor()
+    await page.getByText(/^Applied: /).waitFor()
     t.is((await api.get(`/domains/${domain}/rrsets/later/A/`)).status, 404)
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     t.is(await page.getByRole('alert').count(), 0)

@@ -51,5 +51,5 @@ export async function stageNew(page: Page, name: string, type: string, record: s
 export async function apply(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Review' }).click()
   await page.getByRole('button', { name: 'Apply' }).click()
-  await page.getByText(/^Applied as version/).waitFor()
+  await page.getByText(/^Applied: /).waitFor()
 }
