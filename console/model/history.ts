@@ -1,8 +1,7 @@
 import { withoutDot } from '../../src/dns/names.ts'
 import { stepWords } from './dnssec.ts'
 import { asciiName } from './owner.ts'
-import { titleOf } from './rows.ts'
-import { type Change, counted, verbFor } from './rrset.ts'
+import { type Change, counted } from './rrset.ts'
 
 /** What a line of the history says of an entry (contract §15.5). */
 interface Entry {
@@ -29,24 +28,43 @@ const SOURCES: Record<string, string> = {
 /** How many changes a line names. */
 const MOST_NAMED = 3
 
-/** `www A changed, mail A removed` */
-function whatOf({ changes, count }: Entry): string {
-  if (changes === null) return counted(count, 'record set')
-  const named = changes.slice(0, MOST_NAMED).map((change) => `${titleOf(change)} ${verbFor(change)}`)
-  return [...named, ...(count > MOST_NAMED ? [`${count - MOST_NAMED} more`] : [])].join(', ')
+/** What an entry did: the changes that its line names, and what follows these. */
+export function deedOf({ changes, count, rollover }: Entry): { named: Change[]; rest: string } {
+  if (rollover !== null) return { named: [], rest: stepWords(rollover) }
+  if (changes === null) return { named: [], rest: counted(count, 'record set') }
+  return { named: changes.slice(0, MOST_NAMED), rest: count > MOST_NAMED ? `${count - MOST_NAMED} more` : '' }
 }
 
-/** `www A removed, by token “ci”`, or the step of a rollover and who took it, if it was not the service. */
-export function wordsOf(entry: Entry, email: string): string {
-  const { source, token, owner, rollover } = entry
-  const isOther = owner !== null && owner !== email
-  const name = token?.name
-  const by = name === null ? 'a token that was deleted' : name === '' ? 'a token' : `token “${name}”`
-  const who = token === null ? undefined : `${by}${isOther ? ` of ${owner}` : ''}`
-  if (rollover !== null) return stepWords(rollover) + (who === undefined ? '' : ` By ${who}.`)
+/** Who did it, and how: `token “ci”`, `the operator`, `a token that was deleted`. */
+export function authorOf({ source, token, owner, rollover }: Entry, email: string): string {
   const words = SOURCES[source]
-  const author = who === undefined ? (words ?? 'the API') : words === undefined ? who : `${who} (${words})`
-  return `${whatOf(entry)}, by ${author}`
+  if (token === null) return words ?? (rollover === null ? 'the API' : 'the service')
+  const known = token.name === '' ? 'a token' : `token “${token.name}”`
+  const name = token.name === null ? 'a token that was deleted' : known
+  const isOther = owner !== null && owner !== email
+  return `${name}${isOther ? ` of ${owner}` : ''}${words === undefined ? '' : ` (${words})`}`
+}
+
+/** Entries with the days on which they were made, in the user's time zone, both in their order. */
+export function byDay<T extends { created: string }>(entries: T[]): { day: Date; entries: T[] }[] {
+  const days: { day: Date; entries: T[] }[] = []
+  for (const entry of entries) {
+    const day = new Date(entry.created)
+    day.setHours(0, 0, 0, 0)
+    const last = days.at(-1)
+    if (last?.day.getTime() === day.getTime()) last.entries.push(entry)
+    else days.push({ day, entries: [entry] })
+  }
+  return days
+}
+
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' })
+
+/** A day, from its midnight: `Today`, `Yesterday`, or its date. */
+export function dayWords(midnight: Date, now = new Date()): string {
+  // Days of 23 and 25 hours count as one.
+  const age = Math.round((new Date(now).setHours(0, 0, 0, 0) - midnight.getTime()) / 86_400_000)
+  return ['Today', 'Yesterday'][age] ?? DAY.format(midnight)
 }
 
 /** The filters that are given. A name is one of the domain, or a full one; `@` is the apex. */

@@ -3,8 +3,9 @@ import type { components } from '../../build/api-types.d.ts'
 import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
-import { reversed, wanted, wordsOf } from '../model/history.ts'
+import { authorOf, byDay, dayWords, deedOf, reversed, wanted } from '../model/history.ts'
 import { inOrder } from '../model/order.ts'
+import { shownName, verbFor } from '../model/rrset.ts'
 import { applied } from '../model/state.ts'
 import { zoneLines } from '../model/zone-lines.ts'
 import { Applied, UndoReview } from '../parts/applied.tsx'
@@ -12,7 +13,8 @@ import { Difference } from '../parts/difference.tsx'
 import { Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Opened } from '../parts/opened.tsx'
 import { Dialog, Review } from '../parts/review.tsx'
-import { Time } from '../parts/time.tsx'
+import { Clock } from '../parts/time.tsx'
+import { TypeBadge } from '../parts/type-badge.tsx'
 import { stageElsewhere } from '../records/staging.ts'
 import { navigate } from '../router.ts'
 
@@ -48,11 +50,16 @@ export function HistoryPage({ name }: { name: string }) {
           entries.length === 0 ? (
             <p role="status">No change matches.</p>
           ) : (
-            <ol class="entries">
-              {entries.map((entry) => (
-                <EntryItem key={entry.id} name={name} entry={entry} onOpen={setOpen} />
-              ))}
-            </ol>
+            byDay(entries).map((day) => (
+              <section key={day.day.getTime()}>
+                <h2 class="day">{dayWords(day.day)}</h2>
+                <ol class="entries">
+                  {day.entries.map((entry) => (
+                    <EntryItem key={entry.id} name={name} entry={entry} onOpen={setOpen} />
+                  ))}
+                </ol>
+              </section>
+            ))
           )
         }
       </Loaded>
@@ -133,9 +140,24 @@ function Filter({ onFilter }: { onFilter: (filter: { subname: string; type: stri
 }
 
 function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: (open: Open) => void }) {
+  const { named, rest } = deedOf(entry)
+  const { account, token } = me.value!
+  const author = authorOf(entry, account.email)
+  // Tokens of others, and those that are gone, have no page here.
+  const hasPage = token.perm_manage_tokens && entry.token !== null && entry.owner === account.email
   const summary = (
     <>
-      <Time at={entry.created} /> · {wordsOf(entry, me.value!.account.email)}
+      <span class="quiet">
+        <Clock at={entry.created} />
+      </span>{' '}
+      {named.map((change, i) => (
+        <span key={i}>
+          {i > 0 && ', '}
+          <span class="mono">{shownName(change.subname)}</span> <TypeBadge type={change.type} /> {verbFor(change)}
+        </span>
+      ))}
+      {named.length > 0 && rest !== '' && ', '}
+      {rest}
     </>
   )
   return (
@@ -143,6 +165,9 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
       <Opened summary={summary}>
         <Details name={name} entry={entry} onOpen={onOpen} />
       </Opened>
+      <span class="author quiet">
+        {hasPage && entry.token?.name != null ? <a href={`tokens/${entry.token.id}`}>{author}</a> : author}
+      </span>
       {entry.trimmed && <p class="quiet">Older changes are gone: the histories of this account were too large.</p>}
     </li>
   )

@@ -16,6 +16,18 @@ export function Time({ at }: { at: string }) {
   return <time dateTime={at}>{FORMAT.format(new Date(at))}</time>
 }
 
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+
+/** The time of day of a moment; the moment itself is its title. */
+export function Clock({ at }: { at: string }) {
+  const moment = new Date(at)
+  return (
+    <time dateTime={at} title={FORMAT.format(moment)}>
+      {CLOCK.format(moment)}
+    </time>
+  )
+}
+
 /** How long ago a moment was; the moment itself is its title. */
 export function Ago({ at }: { at: string }) {
   const moment = new Date(at)

@@ -38,7 +38,11 @@ const zones: [what: string, lines: string[], ...hints: string[]][] = [
   ['MX to a CNAME of a wildcard', ['@ MX 10 mail.shop.test.', '* CNAME x.example.'], `@ MX: ${MX_TO_CNAME}`],
   ['NS to a CNAME', ['sub NS ns1.shop.test.', 'ns1 CNAME x.example.'], 'sub NS: ns1.shop.test. is a CNAME, which no NS may point to.'], // prettier-ignore
   ['MX, NS and SRV to addresses and elsewhere', ['@ MX 10 mail.shop.test.', 'mail A 192.0.2.1', '@ NS ns.example.', '@ MX 20 mail.other.test.', 'other CNAME x.example.', '_x._tcp SRV 1 1 443 other.shop.test.']], // prettier-ignore
-  ['MX to a name with wildcard beside', ['@ MX 10 a.mail.shop.test.', 'mail A 192.0.2.1', '* CNAME x.example.'], '@ MX: a.mail.shop.test has no address.'],
+  [
+    'MX to a name with wildcard beside',
+    ['@ MX 10 a.mail.shop.test.', 'mail A 192.0.2.1', '* CNAME x.example.'],
+    '@ MX: a.mail.shop.test has no address.',
+  ],
   ['an owner that ends in the domain', ['www.shop.test A 192.0.2.1', 'shop.test TXT "x"'], 'www.shop.test A: www.shop.test.shop.test. ends in shop.test twice.', 'shop.test TXT: shop.test.shop.test. ends in shop.test twice.'], // prettier-ignore
   ['a target that ends in the domain twice', ['@ MX 10 mail.Shop.test.shop.test.'], '@ MX: mail.Shop.test.shop.test. ends in shop.test twice.', '@ MX: mail.Shop.test.shop.test has no address.'], // prettier-ignore
   ['names that look similar', ['ashop.test A 192.0.2.1', '@ MX 10 mail.ashop.test.shop.test.', '@ TXT "a.shop.test.shop.test."'], '@ MX: mail.ashop.test.shop.test has no address.'], // prettier-ignore

@@ -81,7 +81,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('The same with curl').click()
     await page.locator('.command pre').getByText(MARKUP).waitFor()
     await page.getByRole('button', { name: 'Apply' }).click()
-    await checkText(t, tab, 'the table after the write', 'Applied: 1 change')
+    await checkText(t, tab, 'the table after the write', 'Applied: 2 changes')
     await page.goto(`${service().url}/console/domains/${name}/zonefile`)
     await page.getByLabel('Zone file', { exact: true }).waitFor()
     await checkClean(t, tab, 'the zone file')
@@ -113,7 +113,7 @@ function declare(test: Declare, browser: () => Browser): void {
     succeeded(await token.api.post(`/domains/${name}/rrsets/`, body, { headers }), 201)
     const tab = await openTab(t, `domains/${name}/history`, secret)
     const { page } = tab
-    await checkText(t, tab, 'the list', `by token “${MARKUP}” of ${email}`)
+    await checkText(t, tab, 'the list', `token “${MARKUP}” of ${email}`)
     await page.locator('.entries summary').first().click()
     await page.getByRole('button', { name: 'Undo this change' }).waitFor()
     await page.locator('.entries').getByText(`added: ${TXT}`).waitFor()
