@@ -172,6 +172,9 @@ export const COLLECTION_ITEMS = 20_000
 export const CONNECTIONS_MAX = 10_000
 export const CONNECTIONS_PER_CLIENT = 1_000
 
+/** Requests that wait on a connection for the one before them; beyond that, nothing more is read. */
+export const PIPELINED_MAX = 8
+
 /** TTL of the RRsets that dynDNS writes (contract §10.5), in seconds. */
 export const DYNDNS_TTL = 60
 

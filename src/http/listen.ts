@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { reasonOf, StartError } from '../errors.ts'
-import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, STOP_TIME } from '../limits.ts'
+import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, PIPELINED_MAX, STOP_TIME } from '../limits.ts'
 import { networkOf } from '../service/throttling/callers.ts'
 import type { Config } from '../settings/config.ts'
 import type { System } from '../system.ts'
@@ -83,11 +83,36 @@ function hostOf({ headers }: IncomingMessage): string {
 function createHttpServer(system: System, handle: RequestListener, connections: Map<string, number>): Server {
   // Otherwise Node itself would answer requests without Host, or with an unknown expectation.
   const options = { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE }
-  const server = createServer(options, handle).on('checkExpectation', handle).on('connection', rememberPeer)
+  const handleNext = oneAtATime(handle)
+  const server = createServer(options, handleNext).on('checkExpectation', handleNext).on('connection', rememberPeer)
   server.maxConnections = CONNECTIONS_MAX
   boundConnections(server, system, connections)
   answerInvalidHttp(server, system)
   return server
+}
+
+/**
+ * Handles the requests of each connection one after the other, however many a client sends at once (RFC 9112 §9.3.2): so
+ * the bound on connections is one on what a client has in work. What waits when the connection is gone is not begun.
+ */
+function oneAtATime(handle: RequestListener): RequestListener {
+  const lines = new WeakMap<Duplex, { last: ServerResponse; waiting: number }>()
+  return (request, response) => {
+    const { socket } = request
+    const line = lines.get(socket)
+    if (line === undefined || (line.waiting === 0 && line.last.closed)) {
+      lines.set(socket, { last: response, waiting: 0 })
+      handle(request, response)
+      return
+    }
+    const before = line.last
+    line.last = response
+    if (++line.waiting === PIPELINED_MAX) socket.pause()
+    before.once('close', () => {
+      if (line.waiting-- === PIPELINED_MAX) socket.resume()
+      if (!socket.destroyed) handle(request, response)
+    })
+  }
 }
 
 /** Closes connections beyond CONNECTIONS_PER_CLIENT. @param connections the number of open ones by client */
