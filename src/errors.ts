@@ -169,9 +169,11 @@ export function textOf(error: Error): string {
     .join(' ')
 }
 
-/** Escapes control characters, which a terminal would obey, as JSON does. */
+/** Escapes what a terminal or a mail program would obey, or not show: control, format and separating characters, as JSON does. */
 export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  )
 }
 
 /** The service cannot start; the message is for the operator. */

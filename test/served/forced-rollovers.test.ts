@@ -7,7 +7,7 @@ import { validate } from '../support/dns/validators.ts'
 import { startWorld, type World } from '../support/dns/world.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useAccount, useService } from '../support/harness.ts'
-import { published } from '../support/rollovers/steps.ts'
+import { passTo, published } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 
 // Contract §15.10: nobody takes a key away while the parent has its DS, but a login or the operator by force; and then the
@@ -172,6 +172,106 @@ test('while the parent is asked, the domain is written as ever, and what changes
   t.deepEqual([status, text], [409, '{"detail":"The rollover has changed meanwhile. Try again."}'])
   t.like((await api.get(pathOf(name))).json, { phase: 'await-ds', add_ds: shown.remove_ds })
 })
+
+/** Looks at a rollover so many times, as if the pauses between had passed, and returns its phase. */
+async function look(name: string, times: number): Promise<string | undefined> {
+  const { db } = service().system
+  const id = '(select id from domains where name = :name)'
+  for (let left = times; left > 0; left--) {
+    await query(db, `update rollovers set check_at = now() where domain_id = ${id}`, { name })
+    await eventually(
+      async () =>
+        (await query(db, `select from rollovers where domain_id = ${id} and check_at <= now()`, { name })).length === 0,
+    )
+  }
+  return ((await account().api.get(pathOf(name))).json as Partial<Shown>).phase
+}
+
+/** The seconds that a rollover waits in its phase, and lets them pass. */
+async function passWait(name: string): Promise<number> {
+  const sql = `update rollovers set waited = ttl where domain_id = (select id from domains where name = :name)
+    returning ttl`
+  return (await query<{ ttl: number }>(service().system.db, sql, { name }))[0]!.ttl
+}
+
+/** A domain that the parent delegates with its DS, and whose key is being replaced, in the phase that waits for the parent. */
+async function rolled(): Promise<{ name: string; old: string[]; shown: Shown }> {
+  const { api } = account()
+  const name = await newDomain(api, `forced${++names}.example`)
+  await newRRset(api, name, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
+  const old = (await domainOf(api, name)).keys[0]!.ds
+  await world.delegate(delegation(name, old))
+  succeeded(await api.post(pathOf(name)), 201)
+  await passTo(service(), name, 'await-ds')
+  return { name, old, shown: (await api.get(pathOf(name))).json as Shown }
+}
+
+test('if the parent has no DS any more, caches may have one for a day', async (t) => {
+  const { name } = await rolled()
+  await world.delegate(delegation(name, []))
+  // Whoever may write CDS can have the DS removed, and the state checked.
+  succeeded(await account().api.post(`/domains/${name}/delegation/`), 200)
+  t.is(await look(name, 2), 'await-ds-ttl')
+  t.true((await passWait(name)) >= 86_400)
+})
+
+test('before keys go, the parent is asked once more: if it has the former DS again, they stay', async (t) => {
+  const { name, old, shown } = await rolled()
+  await world.delegate([])
+  t.is(await look(name, 2), 'await-ds-ttl')
+  await world.delegate(delegation(name, old))
+  await passWait(name)
+  await look(name, 2)
+  await reach(name, 'await-ds')
+  t.is(await validity(name, old), 'fully validated')
+  await world.delegate(delegation(name, shown.add_ds))
+  t.is(await look(name, 2), 'await-ds-ttl')
+  await passWait(name)
+  await look(name, 2)
+  await reach(name, undefined)
+  t.is(await validity(name, shown.add_ds), 'fully validated')
+})
+
+test('a confirmation without force leaves the last question to the parent', async (t) => {
+  const { name, old } = await awaiting()
+  await world.delegate([])
+  succeeded(await account().api.post(confirmationOf(name)), 200)
+  await reach(name, 'await-ds-ttl')
+  await world.delegate(delegation(name, old))
+  await reach(name, 'await-ds')
+  t.is(await validity(name, old), 'fully validated')
+})
+
+test('while the parent does not answer, keys stay', async (t) => {
+  const { name, shown } = await rolled()
+  await world.delegate(delegation(name, shown.add_ds))
+  t.is(await look(name, 2), 'await-ds-ttl')
+  await world.kill('b')
+  await passWait(name)
+  t.is(await look(name, 3), 'await-ds-ttl')
+})
+
+for (const algorithm of ['ecdsa256', 'ed25519']) {
+  test(`former keys to which ${algorithm} goes back stay if the parent has their DS: their return cannot be cancelled`, async (t) => {
+    const { api } = account()
+    const { name, old } = await awaiting(algorithm)
+    await world.delegate(delegation(name, old))
+    t.is((await api.post(confirmationOf(name))).status, 409)
+    succeeded(await (await login()).post(confirmationOf(name), BY_FORCE), 200)
+    await reach(name, undefined)
+    succeeded(await api.post(pathOf(name), { return: true }), 201)
+    const cancelled = async () => {
+      const { status, text } = await api.delete(pathOf(name))
+      t.is(status, 409)
+      t.regex(text, /^\{"detail":"The parent zone example has a DS of the new keys: /)
+    }
+    await cancelled()
+    await passTo(service(), name, 'back: publish')
+    t.is(await validity(name, old), 'fully validated')
+    await cancelled()
+    t.is(await validity(name, old), 'fully validated')
+  })
+}
 
 for (const algorithm of ['ecdsa256', 'ed25519']) {
   test(`the key that a forced rollover to ${algorithm} has taken away comes back, and the domain is valid again`, async (t) => {

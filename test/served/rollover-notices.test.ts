@@ -1,6 +1,8 @@
 import { tellOwners } from '../../src/service/rollovers/owner-notices.ts'
 import { accessOfOperator, begin } from '../../src/service/rollovers/rollovers.ts'
-import { one, query } from '../../src/store/database.ts'
+import { type Db, one, query, transaction } from '../../src/store/database.ts'
+import * as notices from '../../src/store/domains/rollover-notices.ts'
+import type { System } from '../../src/system.ts'
 import { later } from '../../src/time.ts'
 import { emailOf } from '../support/clients/accounts.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
@@ -28,7 +30,7 @@ test('the owner is told of each step, and who took it', async (t) => {
   const stranger = await service().account()
   const [email, other] = [await emailOf(system, id), await emailOf(system, stranger.id)]
   const may = { permDeleteDomain: true }
-  const ci = await addToken(service(), id, { ...may, name: 'ci\n"x"' })
+  const ci = await addToken(service(), id, { ...may, name: 'ci\n"x"\u202e' })
   const login = await addToken(service(), id, { ...may, name: 'login', mfa: false })
   const bound = await addToken(service(), stranger.id, { ...may, name: 'theirs', userOverrideId: id })
   const name = await newDomain(api)
@@ -38,7 +40,7 @@ test('the owner is told of each step, and who took it', async (t) => {
     await eventuallyIs(() => told(service(), email), expected)
   }
   succeeded(await ci.api.post(pathOf(name), { emergency: true }), 201)
-  await isTold(String.raw`the replacement of its keys was begun, with the token "ci\n\"x\""`)
+  await isTold(String.raw`the replacement of its keys was begun, with the token "ci\n\"x\"\u202e"`)
   await eventually(async () => ((await api.get(pathOf(name))).json as { phase: string }).phase === 'await-ds')
   succeeded(await login.api.post(`${pathOf(name)}confirm/`, { force: true }), 200)
   const forced =
@@ -85,6 +87,93 @@ test('beyond the rates, notices wait and come in one mail: none is lost', async 
   t.is(letters(), 3)
   t.is(subject, 'The keys of your domains')
   t.true(text.includes(`UTC, ${quiet}: the replacement of its keys was begun`), text)
-  t.regex(text, /\n- and \d others, which the history of the domains has\n/)
+  t.regex(text, /\n- and \d others: see the history of your domains, also of deleted ones\n/)
   t.deepEqual(await waiting(), [])
 })
+
+/** The account's mails that wait, and those that were sent. */
+async function mailed(email: string): Promise<string> {
+  const { system } = throttled()
+  const mails = await query<{ text: string }>(system.db, 'select text from mails where recipient = :email', { email })
+  return [...mails, ...lettersTo(system, email)].map(({ text }) => text).join('\n')
+}
+
+const FAR = 100
+
+/** Adds a notice that is due far in the future, so that the service itself does not send it. */
+async function addNotice(trx: Db, id: string, name: string): Promise<void> {
+  const now = later(throttled().system.now(), FAR)
+  await notices.add(trx, { ownerId: id, name }, { ownerId: id, tokenId: null }, { event: 'begin', now })
+}
+
+const tellLater = (more: Partial<System> = {}) => {
+  const { system } = throttled()
+  return tellOwners({ ...system, counters: undefined, now: () => later(system.now(), 2 * FAR), ...more })
+}
+
+test('whoever makes domains, replaces their keys and deletes them hides nothing of the others', async (t) => {
+  const { system } = throttled()
+  const { id, api } = await throttled().account()
+  const email = await emailOf(system, id)
+  const victim = await newDomain(api)
+  const young = await newDomain(api)
+  for (let i = 0; i < 300; i++) await addNotice(system.db, id, `gone${i}.example`)
+  for (let i = 0; i < 300; i++) await addNotice(system.db, id, young)
+  await addNotice(system.db, id, victim)
+  await tellLater()
+  const text = await mailed(email)
+  t.true(text.includes(`UTC, ${victim}: the replacement of its keys was begun`), text)
+  t.regex(text, /\n- and 401 others: /)
+  t.deepEqual(await query(system.db, 'select from rollover_notices where account_id = :id', { id }), [])
+})
+
+test('what no mail has told yet comes with the next one', async (t) => {
+  const { system } = throttled()
+  const { id } = await throttled().account()
+  const email = await emailOf(system, id)
+  await query(
+    system.db,
+    `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+     select 'many' || n || '.example', :id, 60, 1, 0, now(), now(), now() from generate_series(1, 250) as n`,
+    { id },
+  )
+  for (let n = 1; n <= 250; n++) await addNotice(system.db, id, `many${n}.example`)
+  await tellLater()
+  t.is((await query(system.db, 'select from rollover_notices where account_id = :id', { id })).length, 50)
+  await tellLater()
+  const text = await mailed(email)
+  for (let n = 1; n <= 250; n++) t.true(text.includes(`UTC, many${n}.example: `), `${n}`)
+  await query(system.db, `delete from domains where name like 'many%'`)
+})
+
+test('what is committed while a mail is written comes with the next one', async (t) => {
+  const { system } = throttled()
+  const { id, api } = await throttled().account()
+  const email = await emailOf(system, id)
+  const [early, late] = [await newDomain(api), await newDomain(api)]
+  const [inserted, allowed, committed] = [defer(), defer(), defer()]
+  const slow = transaction(system.db, async (trx) => {
+    await addNotice(trx, id, early)
+    inserted.resolve()
+    await allowed.promise
+  }).then(committed.resolve)
+  await inserted.promise
+  await addNotice(system.db, id, late)
+  // Asked when the notices were read, and before they are removed.
+  const count = async () => {
+    allowed.resolve()
+    await committed.promise
+    return []
+  }
+  await tellLater({ counters: { count } as unknown as System['counters'] })
+  await slow
+  t.true((await mailed(email)).includes(late))
+  await tellLater()
+  t.true((await mailed(email)).includes(early))
+})
+
+function defer() {
+  let resolve: () => void = () => undefined
+  const promise = new Promise<void>((done) => (resolve = done))
+  return { promise, resolve }
+}

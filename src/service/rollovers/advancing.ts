@@ -3,7 +3,7 @@ import { reasonOf } from '../../errors.ts'
 import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
-import type { Rollover, Side } from '../../store/domains/rollovers.ts'
+import type { Phase, Rollover, Side } from '../../store/domains/rollovers.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import { exclusively, type Work } from '../../store/turns.ts'
 import * as marks from '../../store/zone/marks.ts'
@@ -15,7 +15,7 @@ import { dsTtlOf } from '../delegation/observation.ts'
 import { openPublication } from '../zone/publication.ts'
 import { tellOwners } from './owner-notices.ts'
 import { remindOwner } from './owner-reminders.ts'
-import { isReplaced } from './parent-ds.ts'
+import { formerIn, isReplaced } from './parent-ds.ts'
 import { firstPhase, nextPhase, waitsForSigners } from './phases.ts'
 import { beginQueued } from './queue.ts'
 import { carryOut } from './rollovers.ts'
@@ -38,7 +38,7 @@ const publishing = pLimit(1)
 /** The longest time between two looks at a rollover, in seconds. */
 const LONGEST_PAUSE = 60
 
-/** The TTL of a DS that the owner vouches for, in seconds: as long as most parents have. */
+/** The TTL of a DS that no check has seen, in seconds: as long as most parents have. */
 const UNKNOWN_DS_TTL = DAY
 
 /** What was observed of a rollover, and when to look again, in seconds. */
@@ -46,6 +46,8 @@ interface Observation extends Pick<Rollover, 'version' | 'seen' | 'ttl'> {
   pause: number
   /** True if the phase ends now. */
   isOver: boolean
+  /** The phase that follows then; default: the next one. */
+  next?: Phase
 }
 
 /**
@@ -114,12 +116,17 @@ async function advanceDue(system: System, side: Side, stopping: AbortSignal): Pr
 export async function advance(system: System, rollover: Rollover & { name: string }): Promise<void> {
   const domain = await domains.find(system.db, rollover.name)
   if (domain?.id !== rollover.domainId) return
-  const { isOver, pause, ...observed } = await observe(system, domain, rollover)
+  const {
+    isOver,
+    pause,
+    next = nextPhase(rollover.phase, rollover),
+    ...observed
+  } = await observe(system, domain, rollover)
   await store.note(system.db, rollover, observed, pause)
-  if (isOver) await publishing(() => enterNext(system, domain, rollover))
+  if (isOver) await publishing(() => enter(system, domain, rollover, next))
 }
 
-async function enterNext(system: System, domain: Domain, rollover: Rollover): Promise<void> {
+async function enter(system: System, domain: Domain, rollover: Rollover, next: Phase | undefined): Promise<void> {
   await using publication = await openPublication(system, 'rollovers', { queues: [`zone ${domain.name}`] })
   const locked = await domains.lock(publication.trx, domain.name)
   const present = locked && (await store.rolloverOf(publication.trx, domain.id))
@@ -132,13 +139,13 @@ async function enterNext(system: System, domain: Domain, rollover: Rollover): Pr
   )
     return
   if (waitsForSigners(present)) return
-  await carryOut(publication, locked, { ...present, phase: nextPhase(present.phase, present), action: 'advance' })
+  await carryOut(publication, locked, { ...present, phase: next, action: 'advance' })
 }
 
 async function observe(system: System, domain: Domain, rollover: Rollover): Promise<Observation> {
   const { phase } = rollover
   if (phase === 'await-ds') return observeParent(system, domain, rollover)
-  if (phase === 'await-ds-ttl') return observed(rollover, 1, rollover.ttl)
+  if (phase === 'await-ds-ttl') return observeCaches(system, domain, rollover)
   // Until then, caches may have answers that the new keys have not signed.
   const ttl = phase === firstPhase(rollover) ? await largestTtl(system.db, domain.id) : 0
   const observation = await observeSecondaries(system, domain.name, rollover, Math.max(ttl, system.waits.dnskeyTtl))
@@ -176,6 +183,20 @@ function observed(rollover: Rollover, seen: number, ttl: number): Observation {
   return { version: rollover.version, seen, ttl: wait, pause: Math.min(left, LONGEST_PAUSE), isOver }
 }
 
+/**
+ * Observes whether caches have forgotten the former DS. Then the parent is asked once more: if it has a former DS again,
+ * the rollover goes back to the phase that waits for it.
+ */
+async function observeCaches(system: System, domain: Domain, rollover: Rollover): Promise<Observation> {
+  const observation = observed(rollover, 1, rollover.ttl)
+  if (!observation.isOver || rollover.forced) return observation
+  const { servers } = await check(system, domain)
+  if (servers.some(({ ds }) => formerIn(domain.name, rollover, ds).length > 0))
+    return { ...observation, next: 'await-ds' }
+  const areKnown = servers.length > 0 && servers.every(({ problem }) => problem === null)
+  return areKnown ? observation : { ...observation, isOver: false, pause: pauseAtParent(system, rollover) }
+}
+
 /** Observes whether the parent has the DS of the new keys alone, or none at all; twice, a while apart. */
 async function observeParent(system: System, domain: Domain, rollover: Rollover): Promise<Observation> {
   const { version } = rollover
@@ -190,10 +211,14 @@ async function observeParent(system: System, domain: Domain, rollover: Rollover)
   const isUnsigned = sets.length > 0 && sets.every((ds) => ds?.length === 0)
   const seen = isDone || isUnsigned ? rollover.seen + 1 : 0
   if (seen === 0) await remindOwner(system, domain, rollover)
-  const dsTtl = dsTtlOf([...before.servers, ...servers])
-  const ttl = dsTtl === null ? 0 : dsTtl + dsMargin
-  // The longer it takes, the rarer the looks.
-  const age = secondsBetween(rollover.since, system.now())
-  const pause = seen > 0 ? parentPause : Math.min(Math.max(age, parentPause), HOUR)
+  // A parent that has none may have had one until a moment ago.
+  const dsTtl = dsTtlOf([...before.servers, ...servers]) ?? UNKNOWN_DS_TTL
+  const ttl = (isUnsigned ? Math.max(dsTtl, UNKNOWN_DS_TTL) : dsTtl) + dsMargin
+  const pause = seen > 0 ? parentPause : pauseAtParent(system, rollover)
   return { version, seen, ttl, pause, isOver: seen > 1 }
+}
+
+/** Returns the seconds between two looks at a parent: the longer it takes, the rarer they are. */
+function pauseAtParent({ waits, now }: System, { since }: Rollover): number {
+  return Math.min(Math.max(secondsBetween(since, now()), waits.parentPause), HOUR)
 }

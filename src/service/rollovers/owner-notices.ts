@@ -1,3 +1,4 @@
+import { printable } from '../../errors.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import type { Event, Notice } from '../../store/domains/rollover-notices.ts'
 import * as store from '../../store/domains/rollover-notices.ts'
@@ -7,7 +8,7 @@ import { later } from '../../time.ts'
 import { compose, type MailText, sendToAccount } from '../mails/mails.ts'
 
 // Owners are told what happens to their keys, and who does it. Beyond the rates of mails, notices wait, and then come in
-// one mail: whoever causes many of them hides none.
+// one mail. What a mail does not tell comes with the next one, unless its domain is gone: whoever causes many hides none.
 
 /** The accounts that get a mail at a look, and the notices of a domain, and of all, in a mail. */
 const ACCOUNTS_AT_ONCE = 20
@@ -38,10 +39,10 @@ export async function tellOwners(system: System): Promise<void> {
 }
 
 async function tellOwner(system: System, trx: Db, accountId: string): Promise<void> {
-  const { notices, count, last } = await store.ofAccount(trx, accountId, MOST)
+  const { notices, count, ids } = await store.ofAccount(trx, accountId, MOST)
   if (notices.length === 0) return
   const text = textOf(notices, count, system.config.historyDays)
-  if (await sendToAccount(system, trx, accountId, 'rollovers', text)) await store.remove(trx, accountId, last)
+  if (await sendToAccount(system, trx, accountId, 'rollovers', text)) await store.remove(trx, ids)
   else await store.postpone(trx, accountId, later(system.now(), HELD_PAUSE))
 }
 
@@ -49,7 +50,7 @@ function textOf(notices: Notice[], count: number, days: number): MailText {
   const names = new Set(notices.map(({ name }) => name))
   const left = count - notices.length
   const lines = notices.map((notice) => `- ${lineOf(notice)}`)
-  if (left > 0) lines.push(`- and ${left} others, which the history of the domains has`)
+  if (left > 0) lines.push(`- and ${left} others: see the history of your domains, also of deleted ones`)
   return compose(
     `The keys of ${names.size === 1 ? notices[0]!.name : 'your domains'}`,
     `This happened to the keys with which your domains are signed:\n${lines.join('\n')}`,
@@ -61,6 +62,7 @@ function textOf(notices: Notice[], count: number, days: number): MailText {
 function lineOf({ name, happened, event, token, email }: Notice): string {
   const owner = email === null ? '' : ` of ${email}`
   // A name may have line breaks, as another person may have chosen it.
-  const by = token === null ? 'by the operator of this service' : `with the token ${JSON.stringify(token)}${owner}`
+  const by =
+    token === null ? 'by the operator of this service' : `with the token ${printable(JSON.stringify(token))}${owner}`
   return `${happened.slice(0, 19).replace('T', ' ')} UTC, ${name}: ${EVENTS[event]}${event === 'end' ? '' : `, ${by}`}`
 }

@@ -23,7 +23,7 @@ import { type Author, record, SERVICE } from '../zone/journal.ts'
 import { openZone } from '../zone/opening.ts'
 import { type Publication } from '../zone/publication.ts'
 import { eventOf } from './owner-notices.ts'
-import { isReplaced } from './parent-ds.ts'
+import { formerIn, isReplaced } from './parent-ds.ts'
 import { firstPhase, PHASES, type Sides, visibilityIn, waitsForSigners } from './phases.ts'
 
 export { ALGORITHMS as KEY_ALGORITHMS, PHASES }
@@ -31,6 +31,9 @@ export type { KeyAlgorithm }
 
 /** The algorithm of new keys, unless somebody wants another. */
 export const DEFAULT_ALGORITHM: KeyAlgorithm = 'ecdsa256'
+
+/** How many former keys come back at once. */
+const MOST_RETURNED = 8
 
 /** The replacement of the keys of a domain, as its owner sees it. */
 export interface ShownRollover extends Pick<Rollover, 'phase' | 'since' | 'emergency'> {
@@ -114,7 +117,9 @@ export async function begin(
     const sides = { incoming, outgoing: old.map(({ dnskey }) => dnskey) }
     return { ...sides, phase: firstPhase(sides), emergency, action: isReturn ? 'return' : 'begin' }
   })
-  return begun!
+  // Another process has cancelled it at once.
+  if (begun === undefined) throw new Conflict('The rollover has changed meanwhile. Try again.')
+  return begun
 }
 
 /** Stores a new key, and returns its public half. */
@@ -135,13 +140,17 @@ async function storeNewKey(
  * @throws Conflict if no former keys are kept
  */
 async function formerKeys(trx: Db, domain: Domain): Promise<string[]> {
-  const { id, name } = domain
-  await inherit(trx, domain)
-  const generations = await former(trx, id)
+  const { id, name, ownerId } = domain
+  const generations = await former(trx, { id, name, ownerId })
   if (generations.length === 0) throw new Conflict('There are no former keys of this domain.')
   const { servers } = await lastCheck(trx, id)
   const isAtParent = (incoming: string[]) => servers.some(({ ds }) => isReplaced(name, { incoming, outgoing: [] }, ds))
-  return generations.find(isAtParent) ?? generations[0]!
+  const generation = generations.find(isAtParent) ?? generations[0]!
+  // A domain that is deleted during a rollover has several; again and again, there would be ever more.
+  const chosen = generation.filter((key) => isAtParent([key])).concat(generation)
+  const few = [...new Set(chosen)].slice(0, MOST_RETURNED)
+  await inherit(trx, { id, name, ownerId }, few)
+  return few
 }
 
 /**
@@ -150,13 +159,27 @@ async function formerKeys(trx: Db, domain: Domain): Promise<string[]> {
  * @throws as `begin`; NotFound if no keys are being replaced, Conflict if it is too late
  */
 export async function cancel(access: Access<Writer>): Promise<ShownRollover | undefined> {
-  return change(access, (_, former) => {
+  return change(access, async ({ trx }, former) => {
     if (former === undefined) throw new NotFound()
     const { incoming, outgoing, emergency, phase } = former
     if (phase === 'unpublish') throw new Conflict('It is too late: resolvers may not have the former keys any more.')
     const sides = { incoming: outgoing, outgoing: incoming }
-    return Promise.resolve({ ...sides, phase: phaseBack(phase, sides), emergency, action: 'cancel' })
+    const next = phaseBack(phase, sides)
+    // What goes back to await-ds asks the parent before a key goes.
+    if (next !== 'await-ds') await refuseTrusted(trx, access.domain, sides)
+    return { ...sides, phase: next, emergency, action: 'cancel' }
   })
+}
+
+/** Requires that the last check has found no DS of keys that would go at once: as of former ones, which come back. */
+async function refuseTrusted(trx: Db, { id, name }: Domain, sides: Sides): Promise<void> {
+  const { parent, servers } = await lastCheck(trx, id)
+  const found = servers.flatMap(({ ds }) => formerIn(name, sides, ds))[0]
+  if (found === undefined) return
+  throw new Conflict(
+    `The parent zone ${parent} has a DS of the new keys: "${found}". Without these keys, validating resolvers would reject ` +
+      'the domain. Let the replacement end; then you can begin another one.',
+  )
 }
 
 /** Returns the phase in which the way back begins; undefined: resolvers have seen nothing that could last. */

@@ -78,30 +78,38 @@ export async function setStates(
   await query(trx, sql, { domainId, dnskeys, ...state, now })
 }
 
+/** The keys of the domains of a name that its account has deleted: they retired then, and the parent may still have their DS. */
+const OF_FORMER_DOMAINS = `keys join deleted_domains as before on before.id = domain_id
+  where name = :name and owner_id = :ownerId and domain_id <> :id and (retired is null or former)`
+
 /**
- * Gives a domain the keys of the domains of its name that its account has deleted, as former ones that retired then: it is
- * their successor, and the parent may still have their DS.
+ * Returns the public halves of the keys that were replaced, those that retired together in one array, the last first; with
+ * those of the domains of this name that the same account has deleted.
  */
+export async function former(db: Db, domain: { id: number; name: string; ownerId: string }): Promise<string[][]> {
+  const sql = `select array_agg(dnskey order by dnskey) as dnskeys from (
+      select dnskey, max(since) as since from (
+        select dnskey, retired as since from keys where domain_id = :id and retired is not null and former
+        union all select dnskey, coalesce(retired, deleted) from ${OF_FORMER_DOMAINS}
+      ) as every group by dnskey
+    ) as each group by since order by since desc`
+  return (await query<{ dnskeys: string[] }>(db, sql, { ...domain })).map(({ dnskeys }) => dnskeys)
+}
+
+/** Gives a domain those of these keys that only deleted domains of its name have: it is their successor. */
 export async function inherit(
   trx: Db,
-  { id, name, ownerId }: { id: number; name: string; ownerId: string },
+  domain: { id: number; name: string; ownerId: string },
+  dnskeys: string[],
 ): Promise<void> {
   await query(
     trx,
     `insert into keys (domain_id, dnskey, active, published, announced, secret, retired, former)
-       select :id, dnskey, active, false, false, secret, coalesce(retired, deleted), true
-       from keys join deleted_domains as before on before.id = domain_id
-       where name = :name and owner_id = :ownerId and domain_id <> :id and (retired is null or former)
+       select distinct on (dnskey) :id, dnskey, active, false, false, secret, coalesce(retired, deleted), true
+       from ${OF_FORMER_DOMAINS} and dnskey = any (:dnskeys) order by dnskey, coalesce(retired, deleted) desc
      on conflict (domain_id, dnskey) do nothing`,
-    { id, name, ownerId },
+    { ...domain, dnskeys },
   )
-}
-
-/** Returns the public halves of the keys that were replaced, those that retired together in one array, the last first. */
-export async function former(db: Db, domainId: number): Promise<string[][]> {
-  const sql = `select array_agg(dnskey order by dnskey) as dnskeys from keys
-    where domain_id = :domainId and retired is not null and former group by retired order by retired desc`
-  return (await query<{ dnskeys: string[] }>(db, sql, { domainId })).map(({ dnskeys }) => dnskeys)
 }
 
 /** Erases at most `limit` keys that retired before this time, and returns their number. */

@@ -40,30 +40,44 @@ export async function due(db: Db, now: Timestamp, limit: number): Promise<string
   return (await query<{ id: string }>(db, sql, { now, limit })).map(({ id }) => id)
 }
 
-/**
- * Returns the notices of an account, by domain: the last ones of each, in their order.
- * @param most of each domain, and of all
- */
-export async function ofAccount(
-  db: Db,
-  accountId: string,
-  most: { each: number; all: number },
-): Promise<{ notices: Notice[]; count: number; last: number }> {
-  const rows = await query<Notice & { place: number; count: number; last: number }>(
-    db,
-    `select id, name, happened, event, token, email, count, last from (
-       select *, row_number() over (partition by name order by id desc) as place,
-         count(*) over () as count, max(id) over () as last
-       from rollover_notices where account_id = :accountId
-     ) as notices where place <= :each order by min(id) over (partition by name), id limit :all`,
-    { accountId, ...most },
-  )
-  return { notices: rows, count: rows[0]?.count ?? 0, last: rows[0]?.last ?? 0 }
+/** The notices of an account that a mail tells. */
+export interface Told {
+  notices: Notice[]
+  /** How many there are in all. */
+  count: number
+  /** Those that need no other mail: these, earlier ones of their domains, and those of domains that are gone. */
+  ids: number[]
 }
 
-/** Removes the notices of an account up to one of them. */
-export async function remove(trx: Db, accountId: string, last: number): Promise<void> {
-  await query(trx, 'delete from rollover_notices where account_id = :accountId and id <= :last', { accountId, last })
+/**
+ * Returns the notices of an account, by domain: the last ones of each, in their order. Domains come in the order of their
+ * age, so that nobody who makes domains can push those that were there before out of a mail.
+ * @param most of each domain, and of all
+ */
+export async function ofAccount(db: Db, accountId: string, most: { each: number; all: number }): Promise<Told> {
+  const rows = await query<Notice & Omit<Told, 'notices'>>(
+    db,
+    `with every as (
+       select notices.*, domains.created,
+         row_number() over (partition by notices.name order by notices.id desc) as place
+       from rollover_notices as notices left join domains on domains.name = notices.name and owner_id = account_id
+       where account_id = :accountId
+     ), told as (
+       select * from every where place <= :each order by created nulls last, name, id limit :all
+     )
+     select id, name, happened, event, token, email, (select cast(count(*) as integer) from every) as count,
+       array(select id from every where created is null or id in (select id from told)
+         or (place > :each and name in (select name from told))) as ids
+     from told order by created nulls last, name, id`,
+    { accountId, ...most },
+  )
+  const [{ count, ids } = { count: 0, ids: [] }] = rows
+  return { notices: rows, count, ids }
+}
+
+/** Removes notices. */
+export async function remove(trx: Db, ids: number[]): Promise<void> {
+  await query(trx, 'delete from rollover_notices where id = any (:ids)', { ids })
 }
 
 /** Lets the notices of an account wait until this time. */

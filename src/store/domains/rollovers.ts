@@ -16,6 +16,8 @@ export interface Rollover {
   hasOtherSigners: boolean
   /** True if the owner vouches for the parent, or for the other signers. */
   confirmed: boolean
+  /** True if a login or the operator has confirmed by force: the parent is not asked again. */
+  forced: boolean
   /** The beginning of the phase. */
   since: Timestamp
   /** The version of the domain with the keys of the phase; null: not published yet. */
@@ -37,7 +39,7 @@ const OTHER_SIGNERS = `exists (
 const WAITS_FOR_OTHERS = `(phase = 'await-ds' or phase = 'publish' and ${OTHER_SIGNERS})`
 
 const COLUMNS = `rollovers.domain_id as "domainId", rollovers.phase, rollovers.incoming, rollovers.outgoing,
-  rollovers.emergency, rollovers.confirmed, rollovers.since, rollovers.version, rollovers.seen, rollovers.waited,
+  rollovers.emergency, rollovers.confirmed, rollovers.forced, rollovers.since, rollovers.version, rollovers.seen, rollovers.waited,
   rollovers.ttl, rollovers.mailed,
   ${OTHER_SIGNERS} as "hasOtherSigners"`
 
@@ -60,7 +62,8 @@ export async function enter(
        outgoing = excluded.outgoing, since = excluded.since, check_at = excluded.check_at,
        emergency = excluded.emergency, algorithm = null, at_most = null, mailed = null,
        ttl = case when excluded.phase = 'await-ds-ttl' then rollovers.ttl else 0 end,
-       confirmed = false, version = null, seen = 0, waited = 0, counted = excluded.counted`,
+       confirmed = false, forced = excluded.phase = 'await-ds-ttl' and rollovers.forced,
+       version = null, seen = 0, waited = 0, counted = excluded.counted`,
     { ...rollover, now },
   )
 }
@@ -145,10 +148,10 @@ export async function noteMail(
  * Notes that the owner vouches for the parent, or for other signers, whose caches count from now on. Returns false if the
  * rollover waits for neither.
  */
-export async function confirm(db: Db, domainId: number): Promise<boolean> {
-  const sql = `update rollovers set confirmed = true, seen = 0, waited = 0, check_at = now()
+export async function confirm(db: Db, domainId: number, forced: boolean): Promise<boolean> {
+  const sql = `update rollovers set confirmed = true, forced = :forced, seen = 0, waited = 0, check_at = now()
     where domain_id = :domainId and ${WAITS_FOR_OTHERS} returning domain_id`
-  return (await query(db, sql, { domainId })).length > 0
+  return (await query(db, sql, { domainId, forced })).length > 0
 }
 
 /** Looks at a rollover again later. @param pause seconds */
@@ -186,7 +189,7 @@ export type Side = 'service' | 'parent'
 export async function due(db: Db, side: Side, limit: number): Promise<(Rollover & { name: string })[]> {
   const sql = `select ${COLUMNS}, domains.name from rollovers join domains on domains.id = domain_id
     where check_at <= now() and phase <> 'queued' and not domains.paused and domains.suspended is null
-      and (phase = 'await-ds' and not confirmed) = :isAtParent
+      and (phase = 'await-ds' and not confirmed or phase = 'await-ds-ttl' and not forced) = :isAtParent
     order by check_at limit :limit`
   return query(db, sql, { isAtParent: side === 'parent', limit })
 }

@@ -123,6 +123,8 @@ test('of several former keys the last comes back, unless the parent has the DS o
     const [present] = await dnskeysOf(name)
     succeeded(await api.post(pathOf(name), { return: true }), 201)
     const incoming = (await dnskeysOf(name)).filter((dnskey) => dnskey !== present)
+    // With the DS at the parent, it cannot be cancelled.
+    await see(name, [])
     succeeded(await api.delete(pathOf(name)), 204)
     return incoming
   }
@@ -179,4 +181,22 @@ test('a domain that was deleted and comes back has its former keys, too', async 
   succeeded(await api.post('/domains/', { name, restore: true }), 201)
   succeeded(await api.post(pathOf(name), { return: true }), 201)
   t.true((await dnskeysOf(name)).includes(former))
+})
+
+test('a name that is created and deleted again and again keeps a few keys each time', async (t) => {
+  const { api } = account()
+  const name = await newDomain(api)
+  const kept = 'select from keys where domain_id in (select id from deleted_domains where name = :name)'
+  const counts = [0]
+  for (let round = 1; round <= 13; round++) {
+    if (round > 1) succeeded(await api.post('/domains/', { name }), 201)
+    if (round > 1) succeeded(await api.post(pathOf(name), { return: true }), 201)
+    succeeded(await api.delete(`/domains/${name}/`), 204)
+    counts.push((await query(service().system.db, kept, { name })).length)
+  }
+  // Its own key, and eight former ones.
+  t.deepEqual(
+    counts.slice(10).map((count, i) => count - counts[9 + i]!),
+    [9, 9, 9, 9],
+  )
 })

@@ -8,7 +8,8 @@ import type { TestServers } from '../harness.ts'
 
 // Rollovers with the waits of earnest: tests say in the database that they are over.
 
-const PASS = `update rollovers set seen = 1, waited = 1000000000, confirmed = phase = 'await-ds', check_at = now()
+const PASS = `update rollovers set seen = 1, waited = 1000000000, confirmed = phase = 'await-ds', forced = phase = 'await-ds-ttl',
+    check_at = now()
   where domain_id = (select id from domains where name = :name)`
 
 /** Lets all time pass that a rollover waits for, and lets the parent do its part. */
