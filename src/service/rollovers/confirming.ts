@@ -30,7 +30,8 @@ export async function confirm(access: Access<Writer>, { force }: { force: boolea
   const { phase, since } = rollover
   const isAtParent = phase === 'await-ds'
   if (isAtParent && !force && since !== examined) throw new Conflict('The rollover has changed meanwhile. Try again.')
-  if (!(await store.confirm(trx, domain.id, isAtParent && force))) throw new Conflict('The rollover does not wait for a confirmation.')
+  if (!(await store.confirm(trx, domain.id, isAtParent && force)))
+    throw new Conflict('The rollover does not wait for a confirmation.')
   const entry = { action: isAtParent && force ? 'force' : 'confirm', phase } as const
   await recordAction(publication, domain, zone.author, entry, { version: domain.version, since: system.now() })
   await publication.commit()

@@ -26,6 +26,8 @@ export async function refusalsOf({ db, config }: System, account: Account, token
       ? account.dailyRate!
       : (config.throttleRates[scope as Scope].find(({ seconds }) => seconds === length)?.requests ?? Infinity)
     const isFull = used >= quota * (caller === account.id ? SHARED_RATES : 1)
-    return isFull ? { scope, length, caller, domain: domain || null, ends: fromMicroseconds(BigInt(ends) * 1000n)! } : []
+    return isFull
+      ? { scope, length, caller, domain: domain || null, ends: fromMicroseconds(BigInt(ends) * 1000n)! }
+      : []
   })
 }
