@@ -8,6 +8,7 @@ export type Work =
   | 'limits of histories'
   | 'notifications of parents'
   | 'rollovers'
+  | 'rollover notices'
   | 'rollovers at parents'
   | 'signalling zones'
 

@@ -10,7 +10,7 @@ import { toDuration } from '../../time.ts'
 import { mailText } from '../mails/mail-texts.ts'
 import { send } from '../mails/mails.ts'
 import { hashSecret } from '../tokens/authentication.ts'
-import { reserve } from '../tokens/rights.ts'
+import { changing, reserve } from '../tokens/rights.ts'
 import { generateSecret } from '../tokens/secrets.ts'
 
 /** The parameters of each action that a link in a mail confirms (contract §11.3). */
@@ -72,7 +72,8 @@ export async function redeem<A extends Action, T>(
   code: string,
   work: (trx: Db, account: Account, parameters: Parameters[A]) => Promise<T>,
 ): Promise<T> {
-  return system.bounds.queues.run(queueOf(code), system.patience, () =>
+  const accountId = await check(system, action, code)
+  return changing(system, accountId, [`account ${accountId}`], () =>
     transaction(system.db, async (trx) => {
       const { account, parameters } = await claim(system, trx, action, code)
       return work(trx, account, parameters)

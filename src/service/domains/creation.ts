@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { absolute, withAncestors } from '../../dns/names.ts'
 import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
 import { inSlices } from '../../flow/slices.ts'
-import { APEX_NS_TTL } from '../../limits.ts'
+import { APEX_NS_TTL, SMALL_WRITE } from '../../limits.ts'
 import { DENIALS } from '../../nameserver/nameserver.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import { allOf, type Db } from '../../store/database.ts'
@@ -58,7 +58,8 @@ export async function create(system: System, writer: Writer, input: DomainInput)
     // Read before the transaction, so that other writers do not wait for it; not for a name that no account can have.
     // Its errors come after those of the name.
     const zonefile = name === undefined || nameProblems(name).length > 0 ? [] : await zonefiles.read(text, name)
-    await using publication = await openPublication(system, writer)
+    const isLarge = Array.isArray(zonefile) && zonefile.length > SMALL_WRITE
+    await using publication = await openPublication(system, writer, { isLarge })
     const created = await add(publication, writer, input, zonefile)
     await publication.commit()
     return created

@@ -35,6 +35,9 @@ const PARALLEL = 10
  */
 const publishing = pLimit(1)
 
+/** Milliseconds that a rollover waits for the writers of its zone, before it lets others pass for LONGEST_PAUSE. */
+const ZONE_PATIENCE = 5_000
+
 /** The longest time between two looks at a rollover, in seconds. */
 const LONGEST_PAUSE = 60
 
@@ -61,14 +64,18 @@ export function rolloverTasks(system: System): BackgroundTask[] {
       await store.addWaited(system.db, stopwatch.tick())
       await advanceDue(system, 'service', stopping)
       await beginQueued(system, ROLLOVERS_AT_ONCE, stopping)
-      await tellOwners(system)
     })
     if (!hasTurn) stopwatch.stop()
   }
   const lookAtParents = (stopping: AbortSignal) =>
     inTurn(system, 'rollovers at parents', () => advanceDue(system, 'parent', stopping))
+  // Steps may wait for zones, and mails shall not.
+  const tell = async () => {
+    await inTurn(system, 'rollover notices', () => tellOwners(system))
+  }
   return [
     keepRunning(system.log, 'key rollovers', look, ROLLOVER_PAUSE),
+    keepRunning(system.log, 'notices of key rollovers', tell, ROLLOVER_PAUSE),
     keepRunning(system.log, 'key rollovers at parents', lookAtParents, ROLLOVER_PAUSE),
   ]
 }
@@ -123,11 +130,19 @@ export async function advance(system: System, rollover: Rollover & { name: strin
     ...observed
   } = await observe(system, domain, rollover)
   await store.note(system.db, rollover, observed, pause)
-  if (isOver) await publishing(() => enter(system, domain, rollover, next))
+  if (!isOver) return
+  // Others do not wait for the writers of this zone.
+  const patience = { left: ZONE_PATIENCE, gone: system.stopping }
+  const leave = await system.bounds.queues.take(`zone ${domain.name}`, patience)
+  try {
+    await publishing(() => enter(system, domain, rollover, next))
+  } finally {
+    leave()
+  }
 }
 
 async function enter(system: System, domain: Domain, rollover: Rollover, next: Phase | undefined): Promise<void> {
-  await using publication = await openPublication(system, 'rollovers', { queues: [`zone ${domain.name}`] })
+  await using publication = await openPublication(system, 'rollovers')
   const locked = await domains.lock(publication.trx, domain.name)
   const present = locked && (await store.rolloverOf(publication.trx, domain.id))
   // The owner may have cancelled it, or added other signers, meanwhile.

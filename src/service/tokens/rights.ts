@@ -77,8 +77,8 @@ export async function renew(
     if (changed.length > 0) await rights.lock(trx, [], changed)
     return writer
   }
-  const { tokenId, accountId, ownerId, address } = writer
-  const kept: Holder[] = [`token ${tokenId}`, `account ${accountId}`, `account ${ownerId}`]
+  const { tokenId, accountId, address } = writer
+  const kept = keptBy(writer)
   // Sent together. The second statement sees the state at the time when the lock is granted.
   const [, token] = await Promise.all([
     rights.lock(trx, kept, changed),
@@ -91,9 +91,45 @@ export async function renew(
   return actor
 }
 
+/** Returns the holders of the rights that a write of a token keeps. */
+function keptBy({ tokenId, accountId, ownerId }: Actor): Holder[] {
+  return [`token ${tokenId}`, `account ${accountId}`, `account ${ownerId}`]
+}
+
 /**
- * Runs `work` in a transaction that renews the writer's rights. Those of an account's API tokens run one at a time in a
- * process, and those of its logins, and a few of all, because they may wait for rights, and connections are few.
+ * Returns the queues in which a large write of this process waits for the changes of its writer's rights, which wait for it
+ * there, too: without a connection to Postgres, so that they keep none from others.
+ */
+export function queuesOfLarge(writer: Writer): string[] {
+  return hasToken(writer) ? queuesFor(keptBy(writer)) : []
+}
+
+/** Always in the same order, so that nobody waits for another one who waits for him. */
+function queuesFor(holders: Holder[]): string[] {
+  return [...new Set(holders)].sort().map((holder) => `large writes with rights of ${holder}`)
+}
+
+/**
+ * Runs `work`, which changes rights of these holders, after the large writes of this process that keep them. Those of a
+ * group run one at a time, and a few of all, because they may wait for other writes, and connections are few.
+ * @throws Busy, and errors of `work`
+ */
+export async function changing<T>(
+  { bounds, patience }: System,
+  group: string,
+  changed: Holder[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const leave = await bounds.queues.takeInTurn(queuesFor(changed), patience)
+  try {
+    return await bounds.rights.run(`rights of ${group}`, patience, work)
+  } finally {
+    leave()
+  }
+}
+
+/**
+ * Runs `work` in a transaction that renews the writer's rights.
  * @param changed the holder of the rights that `work` changes
  * @throws Unauthenticated, Denied, Unavailable
  */
@@ -103,7 +139,7 @@ export async function withRights<T>(
   changed: Holder[],
   work: (trx: Db) => Promise<T>,
 ): Promise<T> {
-  return system.bounds.rights.run(`rights of ${groupOf(actor)}`, system.patience, () =>
+  return changing(system, groupOf(actor), changed, () =>
     transaction(system.db, async (trx) => {
       await renew(system, trx, actor, use, changed)
       return work(trx)

@@ -13,6 +13,7 @@ import type { Writer } from '../actor.ts'
 import { areSame, keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { linesTo } from '../throttling/callers.ts'
+import { queuesOfLarge } from '../tokens/rights.ts'
 import { contentsOf } from './cds.ts'
 import { Claim, moment, nextVersion, pushOf } from './claim.ts'
 import { type Difference, differences, toPublish } from './differences.ts'
@@ -145,7 +146,7 @@ export class Publication implements AsyncDisposable {
  * Begins a publication when the earlier ones in these queues of the process have ended, in turn, and the account has room
  * among WRITERS_PER_ACCOUNT. So one account cannot occupy all connections to Postgres and PowerDNS.
  * @param writer a writer with an account, or another name for it
- * @param options.isLarge true to take all the room, because it costs much time of the processors
+ * @param options.isLarge true for a write that takes long: those of an account go one after the other, and small ones beside
  * @throws Unavailable
  */
 export async function openPublication(
@@ -163,13 +164,12 @@ export async function openPublication(
   try {
     left.push(await bounds.queues.takeInTurn(queues, patience))
     const writers = `writers of ${typeof writer === 'string' ? writer : writer.accountId}`
-    const leaveLine = await bounds.queues.takeInTurn(
-      typeof writer === 'string' ? [] : linesTo(writers, writer),
-      patience,
-    )
+    const lines = (what: string) => (typeof writer === 'string' ? [] : linesTo(what, writer))
+    if (isLarge && typeof writer !== 'string')
+      left.push(await bounds.queues.takeInTurn([...lines(`large ${writers}`), ...queuesOfLarge(writer)], patience))
+    const leaveLine = await bounds.queues.takeInTurn(lines(writers), patience)
     left.push(leaveLine)
-    const count = isLarge ? WRITERS_PER_ACCOUNT : 1
-    left.push(await bounds.writers.take(writers, patience, { count }))
+    left.push(await bounds.writers.take(writers, patience))
     leaveLine()
     return new Publication(system, await begin(system.pools.writers), leave)
   } catch (error) {

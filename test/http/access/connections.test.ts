@@ -98,6 +98,36 @@ test.serial('what a client has sent is not begun if its connection is gone', asy
   })
 })
 
+test.serial('requests of a connection that is gone leave no places behind', async (t) => {
+  await withService({}, async (service) => {
+    const { id, secret, api } = await service.account()
+    const domain = await newDomain(api)
+    const { bodies, readers } = service.system.bounds
+    const rrset = JSON.stringify({ subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
+    const list = pipelined(`GET /api/v1/domains/${domain}/rrsets/?cursor=`, secret)
+    const login = plainRequest('POST /api/v1/auth/login/', ['Content-Type: application/json'], '{}'.padEnd(30_000))
+    for (const first of [pipelined(`POST /api/v1/domains/${domain}/rrsets/`, secret, rrset), list, login]) {
+      const stopped = service.proxy.stop(({ method }) => method === 'PATCH')
+      const { socket } = await hold(service.url, first + (list + login.replace('close', 'keep-alive')).repeat(20))
+      if (first.startsWith('POST /api/v1/domains')) await stopped.arrived
+      socket.destroy()
+      stopped.release('pass')
+    }
+    // All that one caller can have.
+    for (const [budget, caller, count] of [
+      [bodies.strangers, 'bodies of 127.0.0.1', 1024 * 1024],
+      [readers, `readers of ${id}`, 4],
+    ] as const) {
+      await eventually(() => {
+        const release = budget.tryTake(caller, { count })
+        release?.()
+        return release !== undefined
+      })
+    }
+    t.is((await api.get(`/domains/${domain}/rrsets/?cursor=`)).status, 200)
+  })
+})
+
 test.serial('a trusted proxy may have any number of connections', async (t) => {
   await withService({ TRUSTED_PROXIES: '127.0.0.2' }, async (service) => {
     const held = await fill(service, '127.0.0.2')

@@ -1,19 +1,20 @@
-import { accountsBodies } from '../../../src/limits.ts'
+import { accountsBodies, SMALL_WRITE } from '../../../src/limits.ts'
 import { remove, setState } from '../../../src/service/accounts/accounts.ts'
 import { revoke } from '../../../src/service/tokens/tokens.ts'
 import * as accounts from '../../../src/store/accounts/accounts.ts'
 import { type Db, query, transaction } from '../../../src/store/database.ts'
 import * as tokens from '../../../src/store/tokens/tokens.ts'
 import { newDomain, newRRset, rrset, sendHeld, succeeded } from '../../support/clients/api.ts'
-import type { Client } from '../../support/clients/client.ts'
+import type { Answer, Client } from '../../support/clients/client.ts'
 import { basic, update } from '../../support/clients/dyndns.ts'
-import { type Person, person, resetLink } from '../../support/clients/people.ts'
+import { emailChangeLink, freshEmail, type Person, person, resetLink } from '../../support/clients/people.ts'
 import { hold, plainRequest, type RawAnswer } from '../../support/clients/raw.ts'
 import { addFactor, addPolicies, addToken, codeFor, type Token } from '../../support/clients/tokens.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
 import { type TestService, useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { openPatiently } from '../../support/servers/postgres/databases.ts'
+import type { Call } from '../../support/servers/proxy.ts'
 
 // Contract §§3.1, 5.6 and 6.5: the rights of a token are withdrawn while a request is on its way. It was authenticated
 // with them, and then waits for its body, or in Postgres.
@@ -327,4 +328,43 @@ test('while the deletion of a token waits, the token begins no other write', asy
   await eventuallyIs(waiting, 2)
   release('pass')
   t.deepEqual([(await write).status, (await deletion).status, (await later).status], [200, 204, 401])
+})
+
+test('changes of rights that wait for large writes of two accounts keep no other account waiting', async (t) => {
+  const { proxy } = service()
+  const large = Array.from({ length: SMALL_WRITE + 1 }, (_, i) => rrset({ subname: `www${i}` }))
+  const isLarge = ({ method, body }: Call) => method === 'PATCH' && body.includes('www200')
+  const waiting: Promise<Answer>[] = []
+  const writing: Promise<Answer>[] = []
+  const stops = []
+  for (let count = 0; count < 2; count++) {
+    const owner = await person(service())
+    const { api: manager } = await addToken(service(), owner.id, ALL)
+    const { api: login } = await addToken(service(), owner.id, { ...ALL, mfa: true })
+    const { id, api } = await addToken(service(), owner.id)
+    const domain = await newDomain(manager)
+    const stopped = proxy.stop(isLarge)
+    writing.push(api.put(`/domains/${domain}/rrsets/`, large))
+    await stopped.arrived
+    stops.push(stopped)
+    for (const client of [manager, login]) waiting.push(client.patch(`/auth/tokens/${id}/`, { name: 'new' }))
+    // A link in a mail changes the account's rights.
+    const { path } = await emailChangeLink(service(), owner, freshEmail())
+    waiting.push(service().anonymous.post(path))
+  }
+  for (let i = 0; i < 5; i++) {
+    const other = await service().account()
+    const { api } = await addToken(service(), other.id, ALL)
+    t.is((await api.post('/auth/tokens/', {})).status, 201)
+  }
+  t.is(await Promise.race([...waiting, Promise.resolve('waiting')]), 'waiting')
+  for (const stopped of stops) stopped.release('pass')
+  t.deepEqual(
+    (await Promise.all(writing)).map(({ status }) => status),
+    [200, 200],
+  )
+  t.deepEqual(
+    (await Promise.all(waiting)).map(({ status }) => status),
+    [200, 200, 200, 200, 200, 200],
+  )
 })
