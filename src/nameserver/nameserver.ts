@@ -7,11 +7,13 @@ export interface Waits {
   dnskeyTtl: number
   /** How long the wait for the TTL of the DS goes on, because the parent has more servers than we see (anycast). */
   dsMargin: number
+  /** The TTL of a DS that no check has seen: as long as most parents have. */
+  dsTtl: number
   /** The shortest pause between two looks at the parent. */
   parentPause: number
 }
 
-export const WAITS: Waits = { dnskeyTtl: 3600, dsMargin: 3600, parentPause: 60 }
+export const WAITS: Waits = { dnskeyTtl: 3600, dsMargin: 3600, dsTtl: 86_400, parentPause: 60 }
 
 /**
  * The zone that probes make and delete. It is the same in all processes, so that each probe deletes the remains of an

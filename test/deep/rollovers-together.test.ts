@@ -18,7 +18,7 @@ import { test } from '../support/serial.ts'
 
 /** The TTL of all RRsets, in seconds: rollovers wait for the largest. */
 const TTL = 1
-const WAITS = { dnskeyTtl: 1, dsMargin: 1, parentPause: 1 }
+const WAITS = { dnskeyTtl: 1, dsMargin: 1, dsTtl: 1, parentPause: 1 }
 const service = useService({ MINIMUM_TTL: '1' }, undefined, WAITS)
 
 const DOMAINS = depth(6, 1_000)

@@ -9,7 +9,7 @@ import { exclusively, type Work } from '../../store/turns.ts'
 import * as marks from '../../store/zone/marks.ts'
 import { largestTtl } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
-import { DAY, HOUR, secondsBetween } from '../../time.ts'
+import { HOUR, secondsBetween } from '../../time.ts'
 import { check, checkRoutinely, lastCheck } from '../delegation/checks.ts'
 import { dsTtlOf } from '../delegation/observation.ts'
 import { openPublication } from '../zone/publication.ts'
@@ -40,9 +40,6 @@ const ZONE_PATIENCE = 5_000
 
 /** The longest time between two looks at a rollover, in seconds. */
 const LONGEST_PAUSE = 60
-
-/** The TTL of a DS that no check has seen, in seconds: as long as most parents have. */
-const UNKNOWN_DS_TTL = DAY
 
 /** What was observed of a rollover, and when to look again, in seconds. */
 interface Observation extends Pick<Rollover, 'version' | 'seen' | 'ttl'> {
@@ -215,8 +212,8 @@ async function observeCaches(system: System, domain: Domain, rollover: Rollover)
 /** Observes whether the parent has the DS of the new keys alone, or none at all; twice, a while apart. */
 async function observeParent(system: System, domain: Domain, rollover: Rollover): Promise<Observation> {
   const { version } = rollover
-  const { dsMargin, parentPause } = system.waits
-  if (rollover.confirmed) return { version, seen: 1, ttl: UNKNOWN_DS_TTL + dsMargin, pause: 0, isOver: true }
+  const { dsMargin, dsTtl: unknown, parentPause } = system.waits
+  if (rollover.confirmed) return { version, seen: 1, ttl: unknown + dsMargin, pause: 0, isOver: true }
   // Caches may still have DS that the parent had at the check before.
   const before = await lastCheck(system.db, domain.id)
   // Only what all servers say ends the phase. Until then, most looks find that nothing is new.
@@ -227,8 +224,8 @@ async function observeParent(system: System, domain: Domain, rollover: Rollover)
   const seen = isDone || isUnsigned ? rollover.seen + 1 : 0
   if (seen === 0) await remindOwner(system, domain, rollover)
   // A parent that has none may have had one until a moment ago.
-  const dsTtl = dsTtlOf([...before.servers, ...servers]) ?? UNKNOWN_DS_TTL
-  const ttl = (isUnsigned ? Math.max(dsTtl, UNKNOWN_DS_TTL) : dsTtl) + dsMargin
+  const dsTtl = dsTtlOf([...before.servers, ...servers]) ?? unknown
+  const ttl = (isUnsigned ? Math.max(dsTtl, unknown) : dsTtl) + dsMargin
   const pause = seen > 0 ? parentPause : pauseAtParent(system, rollover)
   return { version, seen, ttl, pause, isOver: seen > 1 }
 }

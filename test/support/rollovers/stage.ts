@@ -10,7 +10,7 @@ import { type Resolvers, startResolvers } from './resolvers.ts'
 import { Watch } from './watch.ts'
 
 /** What the service waits for instead of hours: `dnskeyTtl` is the TTL of DNSKEY indeed. */
-export const WAITS = { dnskeyTtl: 3, dsMargin: 1, parentPause: 1 }
+export const WAITS = { dnskeyTtl: 3, dsMargin: 1, dsTtl: DS_TTL, parentPause: 1 }
 
 /** The TTL of most RRsets of a domain, and of one that lives for longer than all waits for DNSKEY and DS together. */
 const TTL = 3
