@@ -6,7 +6,17 @@ const SLICE = 10
 /** Work on many items that yields after each, so that other requests can run in between. */
 export type Work<T> = Generator<undefined, T>
 
-/** Runs work in slices of SLICE milliseconds, and lets the event loop run in between. */
+/** The turn of the slice that comes last as yet. */
+let lastTurn: Promise<unknown> = Promise.resolve()
+
+/** Waits for an iteration of the event loop in which no other work goes on: many of them together would be a long one. */
+async function nextTurn(): Promise<void> {
+  const turn = lastTurn.then(() => nextIteration())
+  lastTurn = turn
+  await turn
+}
+
+/** Runs work in slices of SLICE milliseconds, and lets the event loop run in between; of several works, one at a time. */
 export async function inSlices<T>(work: Work<T>): Promise<T> {
   for (;;) {
     const end = performance.now() + SLICE
@@ -14,7 +24,7 @@ export async function inSlices<T>(work: Work<T>): Promise<T> {
       const { done, value } = work.next()
       if (done === true) return value
     } while (performance.now() < end)
-    await nextIteration()
+    await nextTurn()
   }
 }
 

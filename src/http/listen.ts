@@ -96,17 +96,17 @@ function createHttpServer(system: System, handle: RequestListener, connections: 
  * the bound on connections is one on what a client has in work. What waits when the connection is gone is not begun.
  */
 function oneAtATime(handle: RequestListener): RequestListener {
-  const lines = new WeakMap<Duplex, { last: ServerResponse; waiting: number }>()
+  const lines = new WeakMap<Duplex, { last: ServerResponse | undefined; waiting: number }>()
   return (request, response) => {
     const { socket } = request
-    const line = lines.get(socket)
-    if (line === undefined || (line.waiting === 0 && line.last.closed)) {
-      lines.set(socket, { last: response, waiting: 0 })
+    const line = lines.get(socket) ?? { last: undefined, waiting: 0 }
+    const before = line.last
+    line.last = response
+    if (before === undefined) lines.set(socket, line)
+    if (before === undefined || (line.waiting === 0 && before.closed)) {
       handle(request, response)
       return
     }
-    const before = line.last
-    line.last = response
     if (++line.waiting === PIPELINED_MAX) socket.pause()
     before.once('close', () => {
       if (line.waiting-- === PIPELINED_MAX) socket.resume()

@@ -73,7 +73,7 @@ export async function redeem<A extends Action, T>(
   work: (trx: Db, account: Account, parameters: Parameters[A]) => Promise<T>,
 ): Promise<T> {
   const accountId = await check(system, action, code)
-  return changing(system, accountId, [`account ${accountId}`], () =>
+  return changing(system, `codes of ${accountId}`, [`account ${accountId}`], () =>
     transaction(system.db, async (trx) => {
       const { account, parameters } = await claim(system, trx, action, code)
       return work(trx, account, parameters)

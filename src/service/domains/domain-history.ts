@@ -1,5 +1,6 @@
 import { conflictProblem } from '../../dns/node.ts'
 import { Conflict, Invalid, Obstructed, orNotFound, PreconditionFailed, refusalOf } from '../../errors.ts'
+import { inSlices, mapInSlices, type Work } from '../../flow/slices.ts'
 import type { Db } from '../../store/database.ts'
 import { isConfined, type LockedDomain } from '../../store/domains/domains.ts'
 import { buried, type DeletedDomain } from '../../store/zone/deleted-domains.ts'
@@ -60,17 +61,17 @@ export async function undo(access: Access, id: string, terms: Terms): Promise<Wr
   if (created === access.domain.created) throw new Conflict('The creation of a domain cannot be undone.')
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
   await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })
-  const changes = changesFrom(zone.current, steps)
-  authoriseWrites(zone.policies, zone.domain.id, changes)
-  const conflicts = [...changed(zone, steps), ...excluded(zone, steps)]
+  const changes = await inSlices(changesFrom(zone.current, steps))
+  await authorise(zone, changes)
+  const conflicts = [...(await changed(zone, steps)), ...excluded(zone, steps)]
   if (conflicts.length > 0) throw new Obstructed(conflicts.map(({ subname, type }) => ({ subname, type })))
   return await carryOut(zone, changes, terms)
 }
 
 /** Returns the RRsets that have changed since an entry. */
-function changed({ current }: Zone, steps: Step[]): RRsetKey[] {
+async function changed({ current }: Zone, steps: Step[]): Promise<RRsetKey[]> {
   const states = steps.map(({ subname, type, after }) => ({ subname, type, before: after }))
-  return changesFrom(current, states)
+  return inSlices(changesFrom(current, states))
 }
 
 /** Returns the other RRsets that would conflict with those that come back: one of them would be a CNAME. */
@@ -99,8 +100,8 @@ export async function restore(access: Access<Writer>, when: When, terms: Terms):
   const { domain, publication } = zone
   const { system, trx } = publication
   const time = await timeOf(trx, domain, when, system.now())
-  const changes = changesFrom(zone.current, await store.statesAt(trx, domain.id, time))
-  authoriseWrites(zone.policies, domain.id, changes)
+  const changes = await inSlices(changesFrom(zone.current, await store.statesAt(trx, domain.id, time)))
+  await authorise(zone, changes)
   return await carryOut(zone, changes, terms)
 }
 
@@ -117,20 +118,33 @@ async function timeOf(trx: Db, domain: LockedDomain, when: When, now: Timestamp)
   return (await store.reached(trx, domain.id, when.version)) ?? oldest.created
 }
 
-/** Returns the changes with an effect that lead to the states before these steps. */
-function changesFrom(current: RRset[], steps: Omit<Step, 'after'>[]): Change[] {
-  const rrsets = new Map(current.map((rrset) => [rrsetKey(rrset), rrset]))
-  return steps
-    .map(({ subname, type, before: state }) => {
-      const after = state && { subname, type, ttl: state.ttl, records: state.records }
-      return changeOf({ subname, type, before: rrsets.get(rrsetKey({ subname, type })), after })
-    })
-    .filter(({ isEffective }) => isEffective)
+/** Returns the changes with an effect that lead to the states before these steps. Yields after each RRset. */
+function* changesFrom(current: RRset[], steps: Omit<Step, 'after'>[]): Work<Change[]> {
+  const rrsets = new Map<string, RRset>()
+  for (const rrset of current) {
+    rrsets.set(rrsetKey(rrset), rrset)
+    yield
+  }
+  const changes: Change[] = []
+  for (const { subname, type, before: state } of steps) {
+    const after = state && { subname, type, ttl: state.ttl, records: state.records }
+    const change = changeOf({ subname, type, before: rrsets.get(rrsetKey({ subname, type })), after })
+    if (change.isEffective) changes.push(change)
+    yield
+  }
+  return changes
+}
+
+/** @throws Denied unless the writer's policies allow all these changes */
+async function authorise({ policies, domain }: Zone, changes: Change[]): Promise<void> {
+  await mapInSlices(changes, (change) => {
+    authoriseWrites(policies, domain.id, [change])
+  })
 }
 
 /** @throws Invalid if the account may not make one of the changes, or PowerDNS rejects one; PreconditionFailed */
 async function carryOut(zone: Zone, changes: Change[], terms: Terms): Promise<Written> {
-  for (const change of changes) accepted(permitted(zone, change))
+  await mapInSlices(changes, (change) => accepted(permitted(zone, change)))
   // `If-None-Match` has no meaning here.
   if (terms.noneMatch !== undefined) throw new PreconditionFailed()
   checkConditions(terms, tagOfDomain(zone.domain))

@@ -120,7 +120,9 @@ export async function changing<T>(
   changed: Holder[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const leave = await bounds.queues.takeInTurn(queuesFor(changed), patience)
+  // First its own line: a group that sends many keeps others waiting for one.
+  const lines = [`changes of rights of ${group}`, ...queuesFor(changed)]
+  const leave = await bounds.queues.takeInTurn(lines, patience)
   try {
     return await bounds.rights.run(`rights of ${group}`, patience, work)
   } finally {
