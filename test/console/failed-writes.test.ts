@@ -99,7 +99,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await heal(page)
     await page.clock.fastForward(61_000)
     await page.getByText('Creates 1 record set.').waitFor()
-    await press(page, 'Apply')
+    await press(page, 'Apply 1 change')
     await page.getByText(/^Applied: /).waitFor()
     t.deepEqual(tab.found, [])
     await page.context().close()
