@@ -35,7 +35,7 @@ test.after.always(async () => {
 const BATCH = 20
 
 /** How many histories a kind has; HISTORIES chooses another number, and PROMOTIONS how often a standby is promoted. */
-const histories = (full: number) => Number(process.env['HISTORIES'] ?? depth(2 * BATCH, full))
+const histories = (full: number) => Number(process.env['HISTORIES'] ?? depth(BATCH, full))
 const promotions = (full: number) => BATCH * Number(process.env['PROMOTIONS'] ?? depth(1, full))
 
 /** What differs between histories. */
