@@ -63,16 +63,7 @@ export function HistoryPage({ name }: { name: string }) {
           )
         }
       </Loaded>
-      {version !== undefined && (
-        <Applied
-          name={name}
-          version={version}
-          onUndone={setVersion}
-          onDismiss={() => {
-            setVersion(undefined)
-          }}
-        />
-      )}
+      {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} onDismiss={setVersion} />}
       {open !== undefined && 'undo' in open && (
         <UndoReview name={name} id={open.undo.id} onUndone={onApplied} onClose={close} />
       )}
@@ -144,7 +135,7 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
   const { account, token } = me.value!
   const author = authorOf(entry, account.email)
   // Tokens of others, and those that are gone, have no page here.
-  const hasPage = token.perm_manage_tokens && entry.token !== null && entry.owner === account.email
+  const hasPage = token.perm_manage_tokens && entry.owner === account.email && entry.token?.name != null
   const summary = (
     <>
       <span class="quiet">
@@ -165,9 +156,7 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
       <Opened summary={summary}>
         <Details name={name} entry={entry} onOpen={onOpen} />
       </Opened>
-      <span class="author quiet">
-        {hasPage && entry.token?.name != null ? <a href={`tokens/${entry.token.id}`}>{author}</a> : author}
-      </span>
+      <span class="quiet">{hasPage ? <a href={`tokens/${entry.token!.id}`}>{author}</a> : author}</span>
       {entry.trimmed && <p class="quiet">Older changes are gone: the histories of this account were too large.</p>}
     </li>
   )

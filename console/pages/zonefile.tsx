@@ -23,16 +23,7 @@ export function ZonefilePage({ name }: { name: string }) {
         Edit the zone file, or drop one here. Record sets that it lacks are deleted; only NS at {name} stay if it has
         none. The service itself writes SOA and all DNSSEC records but DS: those of the file are left out.
       </p>
-      {version !== undefined && (
-        <Applied
-          name={name}
-          version={version}
-          onUndone={setVersion}
-          onDismiss={() => {
-            setVersion(undefined)
-          }}
-        />
-      )}
+      {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} onDismiss={setVersion} />}
       <Loaded asked={asked}>
         {({ tag, text }) => (
           <Editor

@@ -14,7 +14,7 @@ interface AppliedProps {
   version: number
   /** Called with the version of the undo. */
   onUndone: (version: number | undefined) => void
-  onDismiss: () => void
+  onDismiss: (version: undefined) => void
 }
 
 /** Follows a write to the nameservers, and offers its undo, until it is dismissed. */
@@ -53,7 +53,12 @@ export function Applied({ name, version, onUndone, onDismiss }: AppliedProps) {
             {isUndo ? 'Undo that' : 'Undo'}
           </button>
         )}
-        <button class="rest" onClick={onDismiss}>
+        <button
+          class="rest"
+          onClick={() => {
+            onDismiss(undefined)
+          }}
+        >
           Dismiss
         </button>
       </div>
