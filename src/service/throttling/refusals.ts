@@ -2,7 +2,9 @@ import { type Scope, SHARED_RATES } from '../../limits.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as store from '../../store/windows.ts'
 import type { System } from '../../system.ts'
-import { DAY, fromMicroseconds, type Timestamp } from '../../time.ts'
+import { fromMicroseconds, type Timestamp } from '../../time.ts'
+import { multiplied } from './rates.ts'
+import { dailyRates } from './throttling.ts'
 
 /** A window of an account that is full: requests that would count there get 429 until it ends. */
 export interface FullWindow {
@@ -17,15 +19,13 @@ export interface FullWindow {
 }
 
 /** Returns the full windows of an account, and of these tokens. Counts of THROTTLE_STORE=memory are in no database. */
-export async function refusalsOf({ db, config }: System, account: Account, tokenIds: string[]): Promise<FullWindow[]> {
+export async function refusalsOf(system: System, account: Account, tokenIds: string[]): Promise<FullWindow[]> {
   const callers = [account.id, `logins of ${account.id}`, ...tokenIds]
-  const windows = await store.ofCallers(db, callers, Date.now())
+  const windows = await store.ofCallers(system.db, callers, Date.now())
   return windows.flatMap(({ scope, length, caller, domain, used, ends }) => {
-    const isOwnRate = scope === 'user' && account.dailyRate !== null && length === DAY
-    const quota = isOwnRate
-      ? account.dailyRate!
-      : (config.throttleRates[scope as Scope].find(({ seconds }) => seconds === length)?.requests ?? Infinity)
-    const isFull = used >= quota * (caller === account.id ? SHARED_RATES : 1)
+    const rates = scope === 'user' ? dailyRates(system, account) : system.config.throttleRates[scope as Scope]
+    const quotas = multiplied(rates, caller === account.id ? SHARED_RATES : 1)
+    const isFull = quotas.some(({ requests, seconds }) => seconds === length && used >= requests)
     return isFull
       ? { scope, length, caller, domain: domain || null, ends: fromMicroseconds(BigInt(ends) * 1000n)! }
       : []

@@ -75,7 +75,7 @@ function decide(windows: Counted[]): Omit<Verdict, 'takeBack'> {
   }
 }
 
-/** Returns the rates of `user` for the caller's account: its own, or else the configured ones. */
-function dailyRates({ config }: System, { dailyRate }: Actor): readonly Rate[] {
+/** Returns the rates of `user` for an account: its own, or else the configured ones. */
+export function dailyRates({ config }: System, { dailyRate }: Pick<Actor, 'dailyRate'>): readonly Rate[] {
   return dailyRate === null ? config.throttleRates.user : [{ requests: dailyRate, seconds: DAY }]
 }
