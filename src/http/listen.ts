@@ -83,20 +83,23 @@ function hostOf({ headers }: IncomingMessage): string {
 function createHttpServer(system: System, handle: RequestListener, connections: Map<string, number>): Server {
   // Otherwise Node itself would answer requests without Host, or with an unknown expectation.
   const options = { requireHostHeader: false, keepAliveTimeout: KEEP_ALIVE }
-  const handleNext = oneAtATime(handle)
+  const lines: Lines = new WeakMap()
+  const handleNext = oneAtATime(handle, lines)
   const server = createServer(options, handleNext).on('checkExpectation', handleNext).on('connection', rememberPeer)
   server.maxConnections = CONNECTIONS_MAX
   boundConnections(server, system, connections)
-  answerInvalidHttp(server, system)
+  answerInvalidHttp(server, system, lines)
   return server
 }
+
+/** The latest response of each connection, and how many requests wait for the one before them. */
+type Lines = WeakMap<Duplex, { last: ServerResponse | undefined; waiting: number }>
 
 /**
  * Handles the requests of each connection one after the other, however many a client sends at once (RFC 9112 §9.3.2): so
  * the bound on connections is one on what a client has in work. What waits when the connection is gone is not begun.
  */
-function oneAtATime(handle: RequestListener): RequestListener {
-  const lines = new WeakMap<Duplex, { last: ServerResponse | undefined; waiting: number }>()
+function oneAtATime(handle: RequestListener, lines: Lines): RequestListener {
   return (request, response) => {
     const { socket } = request
     const line = lines.get(socket) ?? { last: undefined, waiting: 0 }
@@ -169,11 +172,9 @@ async function close(server: Server): Promise<void> {
 }
 
 /** Answers input that is not HTTP with an error of the API. */
-function answerInvalidHttp(server: Server, { config, metrics }: System): void {
-  const latest = new WeakMap<Duplex, ServerResponse>()
-  server.on('request', (request, response) => latest.set(request.socket, response))
+function answerInvalidHttp(server: Server, { config, metrics }: System, lines: Lines): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const before = latest.get(socket)
+    const before = lines.get(socket)?.last
     const refuse = () => {
       const isAnswered = before?.req.complete === false && before.headersSent
       if (error.code === 'ECONNRESET' || !socket.writable || isAnswered) socket.destroy()
