@@ -47,21 +47,27 @@ test.serial('a client that has 1,000 connections gets no more until it closes on
   })
 })
 
+/** A connection with a write that waits in PowerDNS, the deletion of the token `spare`, and 30 reads. */
+async function holdMany(service: TestService) {
+  const { id, secret, api } = await service.account()
+  const domain = await newDomain(api)
+  const { id: spare } = await addToken(service, id)
+  const { secret: manager } = await addToken(service, id, { permManageTokens: true })
+  const rrset = JSON.stringify({ subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
+  const stopped = service.proxy.stop(({ method }) => method === 'PATCH')
+  const held = await hold(
+    service.url,
+    pipelined(`POST /api/v1/domains/${domain}/rrsets/`, secret, rrset) +
+      pipelined(`DELETE /api/v1/auth/tokens/${spare}/`, manager) +
+      pipelined('GET /api/v1/', manager).repeat(30),
+  )
+  await stopped.arrived
+  return { ...held, stopped, spare, manager, domain, api }
+}
+
 test.serial('of the requests that a client sends at once on a connection, one is in work', async (t) => {
   await withService({}, async (service) => {
-    const { id, secret, api } = await service.account()
-    const domain = await newDomain(api)
-    const { id: spare } = await addToken(service, id)
-    const { secret: manager } = await addToken(service, id, { permManageTokens: true })
-    const rrset = JSON.stringify({ subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
-    const stopped = service.proxy.stop(({ method }) => method === 'PATCH')
-    const { socket, answer } = await hold(
-      service.url,
-      pipelined(`POST /api/v1/domains/${domain}/rrsets/`, secret, rrset) +
-        pipelined(`DELETE /api/v1/auth/tokens/${spare}/`, manager) +
-        pipelined('GET /api/v1/', manager).repeat(30),
-    )
-    await stopped.arrived
+    const { socket, answer, stopped, spare, manager } = await holdMany(service)
     // Later requests of other connections are answered meanwhile, and this one's are not begun.
     for (let i = 0; i < 20; i++) t.is((await service.clientOf(manager).get(`/auth/tokens/${spare}/`)).status, 200)
     stopped.release('pass')
@@ -78,18 +84,7 @@ test.serial('of the requests that a client sends at once on a connection, one is
 
 test.serial('what a client has sent is not begun if its connection is gone', async (t) => {
   await withService({}, async (service) => {
-    const { id, secret, api } = await service.account()
-    const domain = await newDomain(api)
-    const { id: spare } = await addToken(service, id)
-    const { secret: manager } = await addToken(service, id, { permManageTokens: true })
-    const rrset = JSON.stringify({ subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
-    const stopped = service.proxy.stop(({ method }) => method === 'PATCH')
-    const { socket } = await hold(
-      service.url,
-      pipelined(`POST /api/v1/domains/${domain}/rrsets/`, secret, rrset) +
-        pipelined(`DELETE /api/v1/auth/tokens/${spare}/`, manager),
-    )
-    await stopped.arrived
+    const { socket, stopped, spare, manager, domain, api } = await holdMany(service)
     socket.destroy()
     stopped.release('pass')
     // The first one is done all the same.
