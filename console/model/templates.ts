@@ -23,6 +23,9 @@ interface Template {
 
 const text = (value: string) => value && quoted(value)
 const below = (label: string, subname: string) => (subname === '' ? label : `${label}.${subname}`)
+/** The name of a DKIM key (RFC 6376 §3.6.2.1): providers print the selector alone, or the whole name. */
+const keyName = (selector: string) =>
+  /(^|\.)_domainkey(\.|$)/.test(selector) ? selector : [selector, '_domainkey'].filter(Boolean).join('.')
 
 /** Records that belong together, by what they are for. */
 export const TEMPLATES: Readonly<Record<string, Template>> = {
@@ -38,8 +41,19 @@ export const TEMPLATES: Readonly<Record<string, Template>> = {
       ['', 'MX', server! && `10 ${server}`],
       ['', 'TXT', text(spf!)],
       ['_dmarc', 'TXT', text(dmarc!)],
-      [below(selector!, '_domainkey'), 'TXT', text(dkim!)],
+      [keyName(selector!), 'TXT', text(dkim!)],
     ],
+  },
+  'DKIM by CNAME': {
+    asks: () => [
+      ['Selector', 'owner', 'selector1'],
+      ['Target', 'CNAME'],
+      ['Second selector', 'owner', 'selector2'],
+      ['Second target', 'CNAME', ''],
+      ['Third selector', 'owner', 'selector3'],
+      ['Third target', 'CNAME', ''],
+    ],
+    lines: (values) => [0, 2, 4].map((at) => [keyName(values[at]!), 'CNAME', values[at + 1]!]),
   },
   Web: {
     asks: () => [

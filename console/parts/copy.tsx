@@ -1,7 +1,15 @@
 import { useState } from 'preact/hooks'
 
-/** A button that copies a text. @param what the text, as the button's name says it: `Copy the digest` */
-export function Copy({ text, what }: { text: string; what: string }) {
+interface CopyProps {
+  text: string
+  /** The text, as the button's name says it: `Copy the digest`. */
+  what: string
+  /** True if the button stands among others, and shows its whole name. */
+  isNamed?: boolean
+}
+
+/** A button that copies a text. */
+export function Copy({ text, what, isNamed = false }: CopyProps) {
   const [isCopied, setCopied] = useState(false)
   // Browsers offer it only over https and on the own machine.
   if (!('clipboard' in navigator)) return null
@@ -13,8 +21,8 @@ export function Copy({ text, what }: { text: string; what: string }) {
     }, 2000)
   }
   return (
-    <button class="small" aria-label={`Copy ${what}`} onClick={() => void copy()}>
-      {isCopied ? 'Copied' : 'Copy'}
+    <button type="button" class={isNamed ? undefined : 'small'} aria-label={`Copy ${what}`} onClick={() => void copy()}>
+      {isCopied ? 'Copied' : isNamed ? `Copy ${what}` : 'Copy'}
     </button>
   )
 }

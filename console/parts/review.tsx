@@ -16,12 +16,14 @@ interface ReviewProps {
   apply: () => Promise<unknown>
   /** Called when the user leaves without applying. */
   onClose: () => void
-  /** Shown below the difference, such as the command that does the same. */
+  /** Shown below the difference. */
   children?: ComponentChildren
+  /** The buttons after those of the review. */
+  others?: ComponentChildren
 }
 
 /** Shows what a write would change, before it is applied. */
-export function Review({ title, verb = 'Apply', preview, apply, onClose, children }: ReviewProps) {
+export function Review({ title, verb = 'Apply', preview, apply, onClose, children, others }: ReviewProps) {
   const asked = useAsked(preview, [])
   const action = useAction()
   const mayApply = asked.value !== undefined && asked.value.length > 0 && !action.isBusy
@@ -47,6 +49,7 @@ export function Review({ title, verb = 'Apply', preview, apply, onClose, childre
           {verb} <kbd aria-hidden="true">Ctrl ↵</kbd>
         </button>
         <button onClick={onClose}>Cancel</button>
+        {others}
       </p>
     </Dialog>
   )

@@ -78,6 +78,7 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
         on.onApplied(versionOf((await attempt(false)).response))
       }}
       onClose={on.onClose}
+      others={<Copy text={command} what="as curl" isNamed />}
     >
       {losses.map((text) => (
         <p key={text} class="note">
@@ -105,7 +106,6 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
       )}
       <details class="command">
         <summary>The same with curl</summary>
-        <Copy text={command} what="the command" />
         <pre tabIndex={0}>{command}</pre>
       </details>
     </Review>
