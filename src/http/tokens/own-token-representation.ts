@@ -1,5 +1,5 @@
 import type { OwnToken } from '../../service/tokens/own-token.ts'
-import { arrayOf, BOOLEAN, EMAIL, nullable, object, ref, UUID } from '../fields/schema.ts'
+import { arrayOf, BOOLEAN, COUNT, EMAIL, nullable, object, ref, UUID } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 import { POLICY } from './policy-representation.ts'
 import { TOKEN } from './token-representation.ts'
@@ -17,9 +17,9 @@ export const OWN_TOKEN = representation<OwnToken>()(['OwnToken'], {
     from: ({ policies }) => policies.map((policy) => POLICY.present(policy)),
   },
   account: {
-    read: object({ id: nullable(UUID), email: EMAIL }),
-    text: 'The account that it acts for. `id` is null if that is not its owner.',
-    from: ({ account: { id, email } }) => ({ id, email }),
+    read: object({ id: nullable(UUID), email: EMAIL, domains: nullable(COUNT) }),
+    text: 'The account that it acts for. `id` is null if that is not its owner, and so is `domains`, their number; this also while `mfa_pending`.',
+    from: ({ account: { id, email, domains } }) => ({ id, email, domains }),
   },
   mfa_pending: {
     read: BOOLEAN,

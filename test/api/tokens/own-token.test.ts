@@ -12,7 +12,7 @@ const service = useService()
 interface Shown {
   token: Record<string, unknown>
   policies: { domain: string | null; perm_write: boolean }[]
-  account: { id: string | null; email: string }
+  account: { id: string | null; email: string; domains: number | null }
   mfa_pending: boolean
 }
 
@@ -31,7 +31,17 @@ test('a token without any permission sees itself, as its account does, and its a
   t.false('token' in shown.token)
   t.false(text.includes(secret))
   const email = await emailOf(service().system, account.id)
-  t.deepEqual([shown.policies, shown.account, shown.mfa_pending], [[], { id: account.id, email }, false])
+  t.deepEqual([shown.policies, shown.account, shown.mfa_pending], [[], { id: account.id, email, domains: 0 }, false])
+})
+
+test('it has the number of the domains of the account, as it is now', async (t) => {
+  const { api } = await service().account()
+  const number = async () => (await shownTo(api)).account.domains
+  const [first] = [await newDomain(api), await newDomain(api)]
+  await newDomain((await service().account()).api)
+  t.is(await number(), 2)
+  succeeded(await api.delete(`/domains/${first}/`), 204)
+  t.is(await number(), 1)
 })
 
 test('a restricted token sees its policies, in the order of their list', async (t) => {
@@ -56,7 +66,7 @@ test('an override token learns the address of the account that it acts for, and 
   t.false(text.includes(account.id))
   const shown = JSON.parse(text) as Shown
   const email = await emailOf(service().system, account.id)
-  t.deepEqual(shown.account, { id: null, email })
+  t.deepEqual(shown.account, { id: null, email, domains: null })
   t.like(shown.token, { owner: await emailOf(service().system, owner.id), user_override: email })
 })
 
@@ -66,7 +76,10 @@ test('a login sees whether it still has to verify a code', async (t) => {
   const after = await addToken(service(), account.id, { mfa: true, permManageTokens: true })
   t.like(await shownTo(before.api), { mfa_pending: false, token: { mfa: false } })
   await addFactor(service(), account.id)
-  t.like(await shownTo(before.api), { mfa_pending: true, token: { mfa: false }, account: { id: account.id } })
+  t.like(await shownTo(before.api), {
+    ...{ mfa_pending: true, token: { mfa: false } },
+    account: { id: account.id, domains: null },
+  })
   t.like(await shownTo(after.api), { mfa_pending: false, token: { mfa: true } })
   t.like(await shownTo(account.api), { mfa_pending: false, token: { mfa: null } })
 })
