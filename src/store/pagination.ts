@@ -30,6 +30,8 @@ export interface List {
   columns: string
   /** The octets of an entry, about, in SQL, if so many may be large that a page ends before PAGE_SIZE. */
   octets?: string
+  /** Laterals that add columns to the entries of a page, and of no others. */
+  joins?: string
   /** An entry fulfils exactly one of these. They are queried one by one, so that an index returns the rows in order. */
   conditions: string[]
   bindings: Record<string, unknown>
@@ -72,7 +74,7 @@ interface Ahead extends Position {
 
 /** Returns the entries from a cursor on, nearest first: one more than a page has, to detect another page. */
 async function ahead<Row>(db: Db, list: List, cursor?: Cursor): Promise<Row[]> {
-  const { table, columns, octets = '0', conditions, bindings } = list
+  const { table, columns, octets = '0', joins = '', conditions, bindings } = list
   const isNewer = cursor?.towards === 'newer'
   const order = `order by ${isNewer ? 'created, id' : 'created desc, id desc'}`
   const limited = `${order} limit ${PAGE_SIZE + 1}`
@@ -83,7 +85,7 @@ async function ahead<Row>(db: Db, list: List, cursor?: Cursor): Promise<Row[]> {
   const sql = `select * from (
       select *, sum(${octets}) over (${order} rows unbounded preceding) as total
       from (${branches.join(' union all ')}) as entries ${limited}
-    ) as page
+    ) as page ${joins}
     where total - ${octets} <= ${PAGE_OCTETS} ${order}`
   return query(db, sql, { ...bindings, ...(cursor && position(cursor)) })
 }

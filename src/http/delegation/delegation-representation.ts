@@ -38,6 +38,9 @@ const RESULT = {
   checked: { read: nullable(TIME), text: 'The time of the check; null: there was none yet.' },
 }
 
+/** The state of a delegation at the last check. */
+export const LAST_CHECK = representation<Pick<DomainState, 'state' | 'checked'>>()(['LastCheck'], RESULT)
+
 /** The state of one of all domains, as the last check at its parent found it (contract §15.9). */
 export const DOMAIN_STATE = representation<DomainState>()(['DomainState'], {
   domain: { read: STRING, text: 'The domain.', example: 'example.com' },

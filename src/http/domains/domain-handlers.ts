@@ -4,6 +4,7 @@ import * as creation from '../../service/domains/creation.ts'
 import * as deletedDomains from '../../service/domains/deleted-domains.ts'
 import * as domains from '../../service/domains/domains.ts'
 import { withKeys } from '../../service/domains/keys.ts'
+import * as overviews from '../../service/domains/overviews.ts'
 import { statusOf, versionOf } from '../../service/domains/serving-status.ts'
 import { authorise } from '../../service/tokens/rights.ts'
 import { tagOfDomain } from '../../service/zone/conditions.ts'
@@ -14,6 +15,7 @@ import { conditions, setTag } from '../kit/terms.ts'
 import { patience } from '../middleware/report-publication.ts'
 import { DELETED_DOMAIN } from './deleted-domain-representation.ts'
 import { DOMAIN } from './domain-representation.ts'
+import { OVERVIEW } from './overview-representation.ts'
 import { PUBLICATION } from './publication-representation.ts'
 
 /** Requires, to list deleted domains, the right to restore them (contract §1.2, step 5). */
@@ -26,13 +28,16 @@ function wantsDeleted(ctx: Context): boolean {
 }
 
 export async function listDomains(ctx: Context): Promise<void> {
-  if (!['true', 'false', undefined].includes(parameter(ctx, 'deleted'))) {
-    throw Invalid.field('deleted', 'Must be a valid boolean.')
+  for (const name of ['deleted', 'overview']) {
+    if (!['true', 'false', undefined].includes(parameter(ctx, name)))
+      throw Invalid.field(name, 'Must be a valid boolean.')
   }
+  const wantsOverview = parameter(ctx, 'overview') === 'true'
   const qname = parameter(ctx, 'owns_qname')
   const search = parameter(ctx, 'search')
   if (wantsDeleted(ctx)) {
     if (qname !== undefined) throw Invalid.field('owns_qname', 'Cannot be combined with deleted.')
+    if (wantsOverview) throw Invalid.field('overview', 'Cannot be combined with deleted.')
     return answerList(ctx, {
       ids: 'numbers',
       filters: ['deleted', 'search'],
@@ -41,11 +46,20 @@ export async function listDomains(ctx: Context): Promise<void> {
       present: (domain) => DELETED_DOMAIN.present(domain),
     })
   }
-  await answerList(ctx, {
+  const listing = {
     ids: 'numbers',
-    filters: ['deleted', 'owns_qname', 'search'],
-    page: (cursor) => domains.list(ctx.state, { qname, search }, cursor),
+    filters: ['deleted', 'overview', 'owns_qname', 'search'],
     total: () => domains.count(ctx.state, search),
+  } as const
+  if (wantsOverview)
+    return answerList(ctx, {
+      ...listing,
+      page: (cursor) => overviews.list(ctx.state, { qname, search }, cursor),
+      present: (overview) => OVERVIEW.present(overview),
+    })
+  await answerList(ctx, {
+    ...listing,
+    page: (cursor) => domains.list(ctx.state, { qname, search }, cursor),
     present: (domain) => DOMAIN.present(domain),
   })
 }

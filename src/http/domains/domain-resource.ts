@@ -15,6 +15,7 @@ import { TRANSFERS_OF_DOMAIN } from '../transfers/transfer-resource.ts'
 import { DELETED_DOMAIN } from './deleted-domain-representation.ts'
 import * as domains from './domain-handlers.ts'
 import { DOMAIN } from './domain-representation.ts'
+import { OVERVIEW } from './overview-representation.ts'
 import { PUBLICATION } from './publication-representation.ts'
 
 const domainRates = throttle({ reads: 'dns_api_cheap', writes: 'dns_api_expensive' })
@@ -47,12 +48,12 @@ export function domainGroup(config: Config): Group {
           summary: 'List domains',
           description:
             'Newest first, without their keys. With `deleted=true`, the deleted ones that can be restored, the last ' +
-            'deletion first; this needs `perm_create_domain`.',
-          ...pages(DOMAIN.schema, 'owns_qname', 'search', 'deleted'),
+            'deletion first; this needs `perm_create_domain`. With `overview=true`, each has what the first look at it needs.',
+          ...pages(DOMAIN.schema, 'owns_qname', 'search', 'deleted', 'overview'),
           answers: {
-            200: shows({ anyOf: [DOMAIN, DELETED_DOMAIN].map(({ schema }) => arrayOf(ref(schema))) }, 'Link'),
+            200: shows({ anyOf: [DOMAIN, OVERVIEW, DELETED_DOMAIN].map(({ schema }) => arrayOf(ref(schema))) }, 'Link'),
           },
-          problems: ['deleted', 'owns_qname'],
+          problems: ['deleted', 'overview', 'owns_qname'],
           chain: [domains.listDomains],
         },
         POST: {

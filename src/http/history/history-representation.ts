@@ -1,5 +1,5 @@
 import { Invalid } from '../../errors.ts'
-import { ACTIONS, type Entry, SOURCES, type When } from '../../service/domains/domain-history.ts'
+import { ACTIONS, type Entry, type When } from '../../service/domains/domain-history.ts'
 import { PHASES } from '../../service/rollovers/rollovers.ts'
 import { readTime } from '../../time.ts'
 import { integer, ruledText } from '../fields/fields.ts'
@@ -10,7 +10,6 @@ import {
   type Component,
   COUNT,
   described,
-  EMAIL,
   nullable,
   object,
   oneOf,
@@ -21,6 +20,7 @@ import {
   VERSION,
 } from '../fields/schema.ts'
 import { form, representation } from '../fields/table.ts'
+import { AUTHOR_ROWS } from '../kit/author-rows.ts'
 import { CHANGE } from '../kit/change-representation.ts'
 
 /** An entry of a domain's history (contract §15.5). */
@@ -28,16 +28,7 @@ export const ENTRY = representation<Entry>()(['Entry'], {
   id: { read: UUID, text: 'Identifies the entry.' },
   created: { read: TIME, text: 'The time of the write.' },
   version: { read: VERSION, text: "The domain's version since the write. It grows from entry to entry." },
-  source: { read: oneOf(...SOURCES), text: 'The origin of the write.', example: 'api' },
-  owner: {
-    read: nullable(EMAIL),
-    text: 'The account of the token; null if it was deleted, or if the caller may not see it.',
-  },
-  token: {
-    read: nullable(object({ id: UUID, name: nullable({ ...STRING, examples: ['ci'] }) })),
-    text: 'The token of the write, without name if it was deleted; null if there was none, or if the caller may not see it.',
-    from: ({ tokenId, tokenName }) => (tokenId === null ? null : { id: tokenId, name: tokenName }),
-  },
+  ...AUTHOR_ROWS,
   request_id: {
     read: nullable(STRING),
     text: 'The `X-Request-Id` of the response to the write.',

@@ -13,7 +13,7 @@ export interface Listing<Row> {
   /** The form of the entries' ids. */
   ids: keyof typeof IDS
   /** The query parameters that filter the entries. */
-  filters?: string[]
+  filters?: readonly string[]
   page: (cursor: Cursor | undefined) => Promise<Page<Row>>
   /** Counts the entries; called only if they do not fit on one page. */
   total: () => Promise<number>
@@ -44,7 +44,7 @@ export async function answerList<Row>(ctx: Context, listing: Listing<Row>): Prom
   answer(ctx, 200, rows.map(present))
 }
 
-function link(ctx: Context, filters: string[], relation: string, cursor?: Cursor): string {
+function link(ctx: Context, filters: readonly string[], relation: string, cursor?: Cursor): string {
   const parameters = new URLSearchParams({ cursor: cursor === undefined ? '' : printCursor(cursor) })
   for (const name of filters) {
     const value = parameter(ctx, name)

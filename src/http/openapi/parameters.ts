@@ -50,6 +50,11 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     schema: { type: 'string', enum: ['true', 'false'] },
     example: 'false',
   },
+  overview: {
+    description: 'With `true`, shows of each domain the number of its RRsets, its last change, and its delegation.',
+    schema: { type: 'string', enum: ['true', 'false'] },
+    example: 'false',
+  },
   subname: {
     description: 'Shows only those of this subname; empty: of the apex.',
     example: 'www',

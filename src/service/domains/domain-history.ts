@@ -4,7 +4,7 @@ import { inSlices, mapInSlices, type Work } from '../../flow/slices.ts'
 import type { Db } from '../../store/database.ts'
 import { isConfined, type LockedDomain } from '../../store/domains/domains.ts'
 import { buried, type DeletedDomain } from '../../store/zone/deleted-domains.ts'
-import type { Entry, Step, WholeEntry } from '../../store/zone/history.ts'
+import type { Entry, NamedAuthor, Step, WholeEntry } from '../../store/zone/history.ts'
 import * as store from '../../store/zone/history.ts'
 import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { before, type Timestamp } from '../../time.ts'
@@ -44,8 +44,8 @@ async function entryOf({ system, domain }: Access, id: string): Promise<WholeEnt
   return orNotFound(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
 }
 
-/** Hides the author, unless the actor may list the account's tokens. */
-function shownTo<E extends Entry>({ permManageTokens, override }: Actor, entry: E): E {
+/** Hides the author, unless the actor may list the account's tokens (contract §15.5). */
+export function shownTo<E extends NamedAuthor>({ permManageTokens, override }: Actor, entry: E): E {
   return permManageTokens && !override ? entry : { ...entry, owner: null, tokenId: null, tokenName: null }
 }
 

@@ -51,17 +51,25 @@ export interface DomainFilter {
 }
 
 /** Returns a page of the actor's domains that pass the filter, newest first. */
-export async function list(visit: Visit, { qname, search = '' }: DomainFilter, cursor?: Cursor): Promise<Page<Domain>> {
-  const { system, actor } = visit
+export async function list(visit: Visit, wanted: DomainFilter, cursor?: Cursor): Promise<Page<Domain>> {
+  const { filter, rows } = await filterOf(visit, wanted)
+  if (filter === undefined) return EMPTY
+  if (rows !== undefined && cursor === undefined) return { ...EMPTY, rows }
+  return store.page(visit.system.db, visit.actor, cursor, filter)
+}
+
+/** Returns the filter of the stored domains, and these, if it had to read them; nothing, if no name can pass it. */
+export async function filterOf(
+  visit: Visit,
+  { qname, search = '' }: DomainFilter,
+): Promise<{ filter?: store.Filter; rows?: Domain[] }> {
   const text = searchedText(search)
-  if (text === undefined) return EMPTY
-  if (qname === undefined) return store.page(system.db, actor, cursor, text === '' ? {} : { search: text })
+  if (text === undefined) return {}
+  if (qname === undefined) return { filter: text === '' ? {} : { search: text } }
   const isTooLong = qname.replace(/^\*\./, '').length > NAME_LENGTH
   const [domain] = isTooLong ? [] : await enclosing(visit, [qname])
   const rows = domain?.name.includes(text) === true ? [domain] : []
-  if (cursor === undefined) return { ...EMPTY, rows }
-  const ids = rows.map(({ id }) => id)
-  return store.page(system.db, actor, cursor, { ids })
+  return { filter: { ids: rows.map(({ id }) => id) }, rows }
 }
 
 /** Counts the actor's domains whose names contain a text. */

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { DAY, type Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { lostSerialSql } from '../incarnations.ts'
-import { type Cursor, type Page, pageOf } from '../pagination.ts'
+import { type Cursor, type List, type Page, pageOf } from '../pagination.ts'
 import { hashSql, ONLY_GROWING, spentSql } from './spent.ts'
 import { type Viewer, visibleTo } from './visibility.ts'
 
@@ -102,11 +102,15 @@ function matching(viewer: Viewer, { ids, search }: Filter): string {
     ${search === undefined ? '' : 'and strpos(name, :search) > 0'}`
 }
 
+/** The list of the domains that the viewer can see and that match the filter. */
+export function listOf(viewer: Viewer, filter: Filter): List {
+  const conditions = [matching(viewer, filter)]
+  return { table: 'domains', columns: COLUMNS, conditions, bindings: { ...viewer, ...filter } }
+}
+
 /** Returns a page of the domains that the viewer can see and that match the filter, newest first. */
 export async function page(pool: Pool, viewer: Viewer, cursor?: Cursor, filter: Filter = {}): Promise<Page<Domain>> {
-  const conditions = [matching(viewer, filter)]
-  const list = { table: 'domains', columns: COLUMNS, conditions, bindings: { ...viewer, ...filter } }
-  return pageOf<Domain>(pool, list, cursor)
+  return pageOf<Domain>(pool, listOf(viewer, filter), cursor)
 }
 
 /** Counts the domains that the viewer can see and that match the filter. */

@@ -47,17 +47,21 @@ export interface Step extends RRsetKey {
   after: Contents | undefined
 }
 
-/** A write that changed something, or what happened to a rollover. */
-export interface Entry {
-  id: string
-  created: Timestamp
-  version: number
-  source: Source
+/** Who made a change; null: no token, or no account. */
+export interface NamedAuthor {
   /** The e-mail address of the account of the token; null if the account no longer exists. */
   owner: string | null
   tokenId: string | null
   /** null if the token was deleted. */
   tokenName: string | null
+}
+
+/** A write that changed something, or what happened to a rollover. */
+export interface Entry extends NamedAuthor {
+  id: string
+  created: Timestamp
+  version: number
+  source: Source
   requestId: string | null
   count: number
   /** null unless the source is `rollover`; then there are no changes. */
@@ -76,10 +80,12 @@ export interface WholeEntry extends Entry {
 /** Octets of the compact JSON of changes that a page of entries has. */
 const SMALL = 2048
 
-const COLUMNS = `history.id, history.created, history.version, history.source,
-  (select email from accounts where accounts.id = history.owner_id) as owner, history.token_id as "tokenId",
-  (select name from tokens where tokens.id = history.token_id) as "tokenName", history.request_id as "requestId",
-  history.count, history.rollover, history.trimmed`
+/** The columns of `NamedAuthor`. */
+export const AUTHOR = `(select email from accounts where accounts.id = history.owner_id) as owner,
+  history.token_id as "tokenId", (select name from tokens where tokens.id = history.token_id) as "tokenName"`
+
+const COLUMNS = `history.id, history.created, history.version, history.source, ${AUTHOR},
+  history.request_id as "requestId", history.count, history.rollover, history.trimmed`
 
 /** Octets for which each entry counts beside its changes (contract §15.5): its other columns, and the indexes. */
 const ENTRY_OCTETS = 256
