@@ -12,8 +12,34 @@ import type { System } from '../src/system.ts'
 export const DEMO_EMAIL = 'demo@example.test'
 export const DEMO_DOMAIN = 'example.test'
 
+/** What a small company has in DNS, so that the first look shows something: all but \`www\`, which README creates. */
+const DEMO_ZONE = `
+@                   3600 A     192.0.2.10
+@                   3600 AAAA  2001:db8::10
+@                   3600 MX    10 mail
+@                   3600 MX    20 mx.example.net.
+@                   3600 TXT   "v=spf1 mx include:_spf.example.net -all"
+@                   3600 TXT   "example-verification=9f86d081884c7d65"
+@                   3600 CAA   0 issue "ca.example.net"
+@                   3600 CAA   0 iodef "mailto:security@example.test"
+_dmarc              3600 TXT   "v=DMARC1; p=quarantine; rua=mailto:dmarc@example.test"
+; The key of RFC 8463 §A.2
+mail._domainkey     3600 TXT   "v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+_imaps._tcp         3600 SRV   0 1 993 mail
+_submissions._tcp   3600 SRV   0 1 465 mail
+autoconfig          3600 CNAME mail
+mail                3600 A     192.0.2.25
+mail                3600 AAAA  2001:db8::25
+_25._tcp.mail       3600 TLSA  3 1 1 ebcda169fe71f8b2bc8c37ca0baadd10d6b610a18dbeac5c8c2e52601ac7eb19
+shop                300  CNAME shops.example.net.
+*.preview           300  A     192.0.2.80
+lab                 86400 NS   ns1.example.net.
+lab                 86400 NS   ns2.example.net.
+`
+
 /**
- * Creates the demo account, a token with this secret and all permissions, and the demo domain, unless they exist.
+ * Creates the demo account, a token with this secret and all permissions, and the demo domain, unless they exist. For
+ * tests (CI_CONTROL), the domain has no records: they bring their own.
  * Returns a subname that the domain does not have yet; undefined if PowerDNS cannot create the domain now.
  */
 export async function seedDemo(system: System, secret: string): Promise<string | undefined> {
@@ -27,10 +53,11 @@ export async function seedDemo(system: System, secret: string): Promise<string |
     await tokens.ensure(trx, token)
     return accountId
   })
+  const zonefile = system.config.ciControl ? '' : DEMO_ZONE
   try {
     const domain =
       (await domains.find(system.db, DEMO_DOMAIN)) ??
-      (await create(system, unrestricted(accountId), { name: DEMO_DOMAIN, problems: {} }))
+      (await create(system, unrestricted(accountId), { name: DEMO_DOMAIN, zonefile, problems: {} }))
     return await freeSubname(system, domain.id)
   } catch (error) {
     if (!(error instanceof NameserverFailure)) throw error
