@@ -45,7 +45,7 @@ export async function consolePages({ api, url, secret }: Setup): Promise<void> {
   try {
     const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage()
     await page.addInitScript(NOTE)
-    await page.goto(`${url}/console/`)
+    await page.goto(`${url}/console/#token`)
     await page.getByLabel('Token').fill(secret)
     await page.keyboard.press('Enter')
     await page.locator('table.list').waitFor()

@@ -20,6 +20,7 @@ import { TokenPage } from './pages/token.tsx'
 import { TokensPage } from './pages/tokens.tsx'
 import { ZonefilePage } from './pages/zonefile.tsx'
 import { DomainHeader } from './parts/domain-header.tsx'
+import { focusFirst } from './parts/form.tsx'
 import { GoTo } from './parts/go-to.tsx'
 import { Limits } from './parts/limits.tsx'
 import { Loaded, useAsked } from './parts/loading.tsx'
@@ -62,11 +63,9 @@ export function App() {
   const { path } = location.value
   const found = pageAt(path)
   const isSignedIn = me.value?.mfa_pending === false
-  // Whoever listens to the page, or uses the keyboard, begins at its heading.
   useEffect(() => {
-    const heading = document.querySelector<HTMLElement>('h1')
-    heading?.focus({ preventScroll: true })
-    const title = heading?.textContent ?? NAME
+    focusFirst()
+    const title = document.querySelector('h1')?.textContent ?? NAME
     document.title = title === NAME ? NAME : `${title} · ${NAME}`
   }, [path, found?.Page])
   const domain = found?.parameters['name']

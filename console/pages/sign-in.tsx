@@ -1,14 +1,18 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { withPassword } from '../api/captcha.ts'
 import { api, ask, Refused } from '../api/client.ts'
 import { begin } from '../api/me.ts'
 import { hasExpired } from '../api/session.ts'
 import { Card } from '../parts/card.tsx'
-import { Field, Form, useAction } from '../parts/form.tsx'
+import { Field, focusFirst, Form, useAction } from '../parts/form.tsx'
 import { refusedBy, useAsked } from '../parts/loading.tsx'
+
+/** The fragment of the address that `npm start` prints: whoever opens it has a token. */
+const TOKEN = '#token'
 
 /** Signs in by address and password, or by an API token. */
 export function SignInPage() {
+  const [isByToken, setByToken] = useState(window.location.hash === TOKEN)
   const offer = useAsked(() => ask(api.GET('/api/v1/service/')), [])
   return (
     <Card title="Sign in">
@@ -18,12 +22,23 @@ export function SignInPage() {
         </p>
       )}
       <WithPassword />
+      <p class="or">or</p>
+      {isByToken ? (
+        <WithToken />
+      ) : (
+        <button
+          class="way"
+          onClick={() => {
+            setByToken(true)
+          }}
+        >
+          Use an API token
+        </button>
+      )}
       <p class="ways">
         <a href="forgotten">Forgotten password?</a>
         {offer.value?.registration === true && <a href="sign-up">Create an account</a>}
       </p>
-      <h2>or with an API token</h2>
-      <WithToken />
     </Card>
   )
 }
@@ -51,6 +66,7 @@ function WithPassword() {
 function WithToken() {
   const [secret, setSecret] = useState('')
   const action = useAction()
+  useEffect(focusFirst, [])
   const signIn = () =>
     begin(secret.trim()).catch((reason: unknown) => {
       const { status, message } = refusedBy(reason)
@@ -65,6 +81,7 @@ function WithToken() {
         hint="The console then shows only what this token may do."
         type="password"
         autocomplete="off"
+        autofocus
         required
         value={secret}
         onText={setSecret}

@@ -16,6 +16,8 @@ interface FieldProps {
   inputMode?: 'numeric'
   autocomplete?: 'off' | 'username' | 'current-password' | 'new-password' | 'one-time-code'
   required?: boolean
+  /** Whether the page begins with it. */
+  autofocus?: boolean
   /** The height, in lines, of a field of several lines. */
   rows?: number
 }
@@ -72,6 +74,12 @@ export function Field({ label, hint, suffix, problems = [], onText, type, ...inp
       )}
     </div>
   )
+}
+
+/** Puts the focus where a page begins: on the field that says so, otherwise on the heading, for those who listen. */
+export function focusFirst(): void {
+  const first = document.querySelector<HTMLElement>('[autofocus]') ?? document.querySelector<HTMLElement>('h1')
+  first?.focus({ preventScroll: true })
 }
 
 /** The input of a code of a second factor. */

@@ -121,7 +121,8 @@ function welcome(config: Config, port: number, stack: Stack | undefined, demo: D
   const dns = stack?.powerDns
   const shown = demo && { ...shownToken(config, stack, demo.secret), subname: demo.subname }
   const lines = ['', 'Zoneplane is ready.', '']
-  if (config.console) lines.push(`  Open   ${root}/${shown === undefined ? '' : ' and sign in with the token'}`)
+  // The page of this fragment begins with the field for the token.
+  if (config.console) lines.push(`  Open   ${root}/${shown === undefined ? '' : '#token and sign in with the token'}`)
   if (shown !== undefined) lines.push(`  Token  ${shown.token}`)
   lines.push(`  API    ${base}/`)
   if (dns !== undefined) lines.push(`  DNS    ${dns.dnsHost} port ${dns.dnsPort}`)

@@ -5,7 +5,7 @@ import { withBrowser } from '../support/browser.ts'
 import { newDomain, newRRset, succeeded } from '../support/clients/api.ts'
 import * as people from '../support/clients/people.ts'
 import { addFactor, addToken } from '../support/clients/tokens.ts'
-import { openConsole, type Tab } from '../support/console/console.ts'
+import { openConsole, sendToken, type Tab } from '../support/console/console.ts'
 import { stageNew } from '../support/console/records.ts'
 import { startWorld } from '../support/dns/world.ts'
 import { useService } from '../support/harness.ts'
@@ -168,8 +168,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await own.page.context().close()
     const half = await addToken(service(), person.id, { mfa: false, permManageTokens: true })
     const pending = await openTab(t, '')
-    await pending.page.getByLabel('Token').fill(half.secret)
-    await pending.page.getByRole('button', { name: 'Use the token' }).click()
+    await sendToken(pending.page, half.secret)
     await checkText(t, pending, 'the code of a factor', `“${MARKUP}”`)
     await pending.page.context().close()
   })

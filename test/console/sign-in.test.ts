@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { withBrowser } from '../support/browser.ts'
 import * as people from '../support/clients/people.ts'
 import { addToken } from '../support/clients/tokens.ts'
-import { check, openConsole } from '../support/console/console.ts'
+import { check, openConsole, sendToken } from '../support/console/console.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 
@@ -38,8 +38,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const { id } = await people.person(service())
     const { secret } = await addToken(service(), id, { allowedSubnets: ['192.0.2.0/24'] })
     const { page } = await openConsole(browser(), service().url)
-    await page.getByLabel('Token').fill(secret)
-    await page.getByRole('button', { name: 'Use the token' }).click()
+    await sendToken(page, secret)
     t.is(await page.getByRole('alert').innerText(), 'Invalid token, or it may not be used from your address.')
   })
 }

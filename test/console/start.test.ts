@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { watch, withBrowser } from '../support/browser.ts'
-import { press, tabTo } from '../support/console/records.ts'
+import { focused, press, tabTo } from '../support/console/records.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import type { Declare } from '../support/needs.ts'
@@ -26,7 +26,7 @@ function declare(test: Declare, browser: () => Browser): void {
       await ended
     })
     const [, url, dnsHost, dnsPort] = (await eventually(
-      () => /Open {3}(\S+)\/ and sign in [^]*DNS {4}(\S+) port (\d+)/.exec(output()),
+      () => /Open {3}(\S+)\/#token and sign in [^]*DNS {4}(\S+) port (\d+)/.exec(output()),
       (found) => found !== null,
     )) as unknown as string[]
     const server = { dnsHost: dnsHost!, dnsPort: Number(dnsPort) }
@@ -34,15 +34,17 @@ function declare(test: Declare, browser: () => Browser): void {
 
     const page = await browser().newPage()
     const found = watch(page, url!, /^(?!Failed to load resource: the server responded)/)
-    await page.goto(`${url}/`)
+    await page.goto(`${url}/#token`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await tabTo(page, 'Token')
+    await eventuallyIs(() => focused(page), 'Token')
     await page.keyboard.type(readFileSync(join(folder, 'token'), 'utf8').trim())
     await press(page, 'Enter')
     await page.getByRole('link', { name: DOMAIN }).waitFor()
     await tabTo(page, DOMAIN)
     await press(page, 'Enter')
     await page.getByText(/^[\d,]+ record sets?$/).waitFor()
+    const types = new Set(await page.locator('.record-row .badge').allInnerTexts())
+    for (const type of ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'NS', 'SRV', 'TLSA', 'TXT']) t.true(types.has(type), type)
     await press(page, 'n')
     await page.keyboard.type('console')
     await tabTo(page, 'IPv4 address')

@@ -4,7 +4,7 @@ import { withBrowser } from '../support/browser.ts'
 import { newZone } from '../support/clients/api.ts'
 import * as people from '../support/clients/people.ts'
 import { addFactor, addPolicies, addToken } from '../support/clients/tokens.ts'
-import { check, openConsole, type Tab } from '../support/console/console.ts'
+import { check, openConsole, sendToken, type Tab } from '../support/console/console.ts'
 import { answering, heal, isRead, newSite, press, type Site } from '../support/console/states.ts'
 import { eventually } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
@@ -249,8 +249,7 @@ function declare(test: Declare, browser: () => Browser): void {
       await page.reload()
       await page.getByText('Your session has ended.').waitFor()
       if (path === '') await check(t, tab, 'session-ended')
-      await page.getByLabel('Token').fill(site.secret)
-      await press(page, 'Use the token')
+      await sendToken(page, site.secret)
       await page.locator(shown).first().waitFor()
       t.deepEqual(tab.found, [], name)
       await page.context().close()

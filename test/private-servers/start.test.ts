@@ -65,7 +65,7 @@ test('without a terminal, the log has no token of its own, but says where it is'
 
 test('the first line after its greeting names the address to open, and that the token signs in there', (t) => {
   const url = apiUrl(first.output())!
-  t.true(first.output().includes(`Zoneplane is ready.\n\n  Open   ${url}/ and sign in with the token\n  Token  `))
+  t.true(first.output().includes(`Zoneplane is ready.\n\n  Open   ${url}/#token and sign in with the token\n  Token  `))
 })
 
 test('the private PowerDNS answers on all addresses of DNS_HOST', async (t) => {

@@ -31,10 +31,16 @@ export async function openConsole(
   return { page, found }
 }
 
-/** Signs in with an API token, as its user does. */
-export async function signIn(page: Page, secret: string): Promise<void> {
+/** Sends an API token from the sign-in page. */
+export async function sendToken(page: Page, secret: string): Promise<void> {
+  await page.getByRole('button', { name: 'Use an API token' }).click()
   await page.getByLabel('Token').fill(secret)
   await page.getByRole('button', { name: 'Use the token' }).click()
+}
+
+/** Signs in with an API token, as its user does. */
+export async function signIn(page: Page, secret: string): Promise<void> {
+  await sendToken(page, secret)
   await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
 }
 
