@@ -33,7 +33,7 @@ function textOf(domain: Domain, rollover: Rollover): MailText {
       `${name}: other signers need a new key`,
       `The keys of ${name} are being replaced. You have added DNSKEY records of other signers. They must publish the new key before the replacement goes on. Until then all works as before.`,
       `Have them publish this DNSKEY record:\n${listed(rollover.incoming)}`,
-      'Then confirm it through the API. If nobody else signs the domain any more, delete the DNSKEY records that you have added.',
+      'Then confirm it through the API. If nobody else signs the domain any more, delete the DNSKEY records that you have added, and confirm it, too.',
     )
   }
   const { addDs, removeDs } = shown(domain, rollover)

@@ -12,7 +12,7 @@ export interface Rollover {
   outgoing: string[]
   /** True if it does not wait for caches. */
   emergency: boolean
-  /** True if the user has added DNSKEY records: other signers serve the zone, too. */
+  /** True if the user has, or had during the rollover, DNSKEY records: other signers serve the zone, too. */
   hasOtherSigners: boolean
   /** True if the owner vouches for the parent, or for the other signers. */
   confirmed: boolean
@@ -31,9 +31,12 @@ export interface Rollover {
   mailed: Timestamp | null
 }
 
-/** Whether the user has added DNSKEY records. */
-const OTHER_SIGNERS = `exists (
-  select from rrsets where rrsets.domain_id = rollovers.domain_id and subname = '' and type = 'DNSKEY')`
+/** Whether a domain has DNSKEY records of other signers. @param domainId an expression */
+const haveOtherKeys = (domainId: string) =>
+  `exists (select from rrsets where rrsets.domain_id = ${domainId} and subname = '' and type = 'DNSKEY')`
+
+/** Whether other signers serve the zone; also if their records are gone: who may remove these ends no wait of the owner. */
+const OTHER_SIGNERS = `(other_signers or ${haveOtherKeys('rollovers.domain_id')})`
 
 /** Whether somebody outside of the service has to do something, for as long as it takes. */
 const WAITS_FOR_OTHERS = `(phase = 'await-ds' or phase = 'publish' and ${OTHER_SIGNERS})`
@@ -56,10 +59,11 @@ export async function enter(
 ): Promise<void> {
   await query(
     trx,
-    `insert into rollovers (domain_id, phase, incoming, outgoing, emergency, since, check_at, counted)
-     values (:domainId, :phase, :incoming, :outgoing, :emergency, :now, now(), now())
+    `insert into rollovers (domain_id, phase, incoming, outgoing, emergency, since, check_at, counted, other_signers)
+     values (:domainId, :phase, :incoming, :outgoing, :emergency, :now, now(), now(), ${haveOtherKeys(':domainId')})
      on conflict (domain_id) do update set phase = excluded.phase, incoming = excluded.incoming,
        outgoing = excluded.outgoing, since = excluded.since, check_at = excluded.check_at,
+       other_signers = rollovers.other_signers or excluded.other_signers,
        emergency = excluded.emergency, algorithm = null, at_most = null, mailed = null,
        ttl = case when excluded.phase = 'await-ds-ttl' then rollovers.ttl else 0 end,
        confirmed = false, forced = excluded.phase = 'await-ds-ttl' and rollovers.forced,
@@ -123,7 +127,7 @@ export async function note(
 ): Promise<void> {
   await query(
     db,
-    `update rollovers set version = :version, seen = :seen, ttl = greatest(ttl, :ttl),
+    `update rollovers set version = :version, seen = :seen, ttl = greatest(ttl, :ttl), other_signers = ${OTHER_SIGNERS},
        waited = case when :seen = 0 then 0 else waited end, counted = case when seen = 0 then now() else counted end,
        check_at = now() + :pause * interval '1 second'
      where domain_id = :domainId and since = :since`,

@@ -383,11 +383,28 @@ test('the wait for caches begins again when the owner vouches for other signers'
   })
   succeeded(await api.post(`${pathOf(name)}confirm/`), 200)
   t.like(await read(), { confirmed: true, fresh: true })
-  // Without their records, nobody has to vouch.
+})
+
+test('whoever removes the records of other signers does not end the wait of the owner', async (t) => {
+  const { api } = account()
+  const { system } = service()
+  const name = await newDomain(api)
+  const dnskey = `257 3 15 ${Buffer.alloc(32, 7).toString('base64')}`
+  await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [dnskey] })
+  await begin(api, name, { algorithm: 'ed25519', emergency: true })
+  succeeded(await api.delete(`/domains/${name}/rrsets/@/DNSKEY/`), 204)
+  await reach(api, name, 'publish')
+  for (let looks = 0; looks < 3; looks++) {
+    await advance(
+      system,
+      (await all(system.db)).find((each) => each.name === name)!,
+    )
+    t.like(await shown(api, name), { phase: 'publish', waits_for: 'signers' })
+  }
+  succeeded(await api.post(`${pathOf(name)}confirm/`), 200)
+  await reach(api, name, 'await-ds')
+  // The next one knows nothing of them.
   const other = await rolling()
-  await newRRset(api, other, { subname: '', type: 'DNSKEY', records: [dnskey] })
-  t.is((await shown(api, other)).waits_for, 'signers')
-  succeeded(await api.delete(`/domains/${other}/rrsets/@/DNSKEY/`), 204)
   t.not((await shown(api, other)).waits_for, 'signers')
   t.is((await api.post(`${pathOf(other)}confirm/`)).status, 409)
 })
