@@ -302,3 +302,27 @@ for (const algorithm of ['ecdsa256', 'ed25519']) {
     t.is(await validity(name, old), 'fully validated')
   })
 }
+
+test('of several former keys those come back whose DS the parent has, whatever the last check has found', async (t) => {
+  const { api } = account()
+  const name = await newDomain(api, `forced${++names}.example`)
+  const generations: { dnskey: string; ds: string[] }[] = []
+  for (let times = 0; times < 3; times++) {
+    if (times > 0) {
+      succeeded(await api.delete(`/domains/${name}/`), 204)
+      await newDomain(api, name)
+    }
+    const { dnskey, ds } = (await domainOf(api, name)).keys[0]!
+    generations.push({ dnskey, ds })
+  }
+  const [first, second, third] = generations
+  await world.delegate(delegation(name, second!.ds))
+  succeeded(await api.post(`/domains/${name}/delegation/`), 200)
+  // The parent has another one since, by a digest that the service does not make.
+  await world.delegate(delegation(name, [`${first!.ds[0]!.split(' ')[0]} 13 1 ${'ab'.repeat(20)}`]))
+  succeeded(await api.post(pathOf(name), { return: true }), 201)
+  t.deepEqual(
+    (await domainOf(api, name)).keys.map(({ dnskey }) => dnskey).sort(),
+    [first!.dnskey, third!.dnskey].sort(),
+  )
+})

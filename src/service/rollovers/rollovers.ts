@@ -1,4 +1,4 @@
-import { Conflict, Invalid, NotFound, orNotFound, reasonOf } from '../../errors.ts'
+import { Conflict, Invalid, NameserverFailure, NotFound, orNotFound, reasonOf } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
@@ -12,7 +12,7 @@ import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { after, type Timestamp } from '../../time.ts'
 import { type Access, operatorFor, type Writer } from '../actor.ts'
-import { lastCheck } from '../delegation/checks.ts'
+import { checkAnew, type Delegation, lastCheck } from '../delegation/checks.ts'
 import { authoriseWhole, findNamed } from '../domains/domains.ts'
 import { repair } from '../repair/reconcile.ts'
 import { ALGORITHMS, type KeyAlgorithm, newKey } from '../secrets/new-key.ts'
@@ -23,7 +23,7 @@ import { type Author, record, SERVICE } from '../zone/journal.ts'
 import { openZone } from '../zone/opening.ts'
 import { type Publication } from '../zone/publication.ts'
 import { eventOf } from './owner-notices.ts'
-import { formerIn, isReplaced } from './parent-ds.ts'
+import { formerIn } from './parent-ds.ts'
 import { firstPhase, PHASES, type Sides, visibilityIn, waitsForSigners } from './phases.ts'
 
 export { ALGORITHMS as KEY_ALGORITHMS, PHASES }
@@ -106,6 +106,8 @@ export async function begin(
 ): Promise<ShownRollover> {
   const { domain } = access
   if (isReturn && algorithm !== undefined) throw Invalid.field('algorithm', 'Cannot be combined with return.')
+  // Before the lock: the parent may take its time.
+  const servers = isReturn ? await serversOfParent(access) : []
   const begun = await change(access, async ({ system, trx }, former) => {
     if (former !== undefined && former.phase !== 'queued') {
       throw new Conflict('The keys of this domain are being replaced already.')
@@ -113,13 +115,37 @@ export async function begin(
     if (isQueued && former === undefined) throw new Conflict('The rollover is no longer queued.')
     const old = await keysOf(trx, domain.id)
     if (old.length === 0) throw new Conflict('The keys of this domain are not stored yet. Try again in a few minutes.')
-    const incoming = isReturn ? await formerKeys(trx, domain) : [await storeNewKey(system, trx, domain, algorithm)]
+    const incoming = isReturn
+      ? await formerKeys(trx, domain, servers)
+      : [await storeNewKey(system, trx, domain, algorithm)]
     const sides = { incoming, outgoing: old.map(({ dnskey }) => dnskey) }
     return { ...sides, phase: firstPhase(sides), emergency, action: isReturn ? 'return' : 'begin' }
   })
   // Another process has cancelled it at once.
   if (begun === undefined) throw new Conflict('The rollover has changed meanwhile. Try again.')
   return begun
+}
+
+/**
+ * Asks the parent which keys it trusts, for a caller who may change them.
+ * @returns undefined for a paused domain
+ * @throws Denied, Busy, NameserverFailure
+ */
+export async function askParent(access: Access<Writer>): Promise<Delegation | undefined> {
+  const { system, actor, domain } = access
+  await authoriseWhole(system.db, domain, await policiesOn(system.db, actor, domain.id))
+  return domain.paused ? undefined : checkAnew(access, domain)
+}
+
+/** Returns the servers of the parent that answer; if none does, as the last check found them. @throws Denied, Busy */
+async function serversOfParent(access: Access<Writer>): Promise<Delegation['servers']> {
+  const last = await lastCheck(access.system.db, access.domain.id)
+  const present = await askParent(access).catch((error: unknown) => {
+    if (error instanceof NameserverFailure) return undefined
+    throw error
+  })
+  const answering = present?.servers.filter(({ problem }) => problem === null) ?? []
+  return answering.length > 0 ? answering : last.servers
 }
 
 /** Stores a new key, and returns its public half. */
@@ -135,16 +161,16 @@ async function storeNewKey(
 }
 
 /**
- * Returns the public halves of the former keys that retired last; but of those whose DS the last check found at the
- * parent, if there are any: with them, validating resolvers accept the domain at once.
+ * Returns the public halves of the former keys that retired last; but of those of which servers of the parent have a DS,
+ * by whatever digest, if there are any: with them, validating resolvers accept the domain at once.
  * @throws Conflict if no former keys are kept
  */
-async function formerKeys(trx: Db, domain: Domain): Promise<string[]> {
+async function formerKeys(trx: Db, domain: Domain, servers: Delegation['servers']): Promise<string[]> {
   const { id, name, ownerId } = domain
   const generations = await former(trx, { id, name, ownerId })
   if (generations.length === 0) throw new Conflict('There are no former keys of this domain.')
-  const { servers } = await lastCheck(trx, id)
-  const isAtParent = (incoming: string[]) => servers.some(({ ds }) => isReplaced(name, { incoming, outgoing: [] }, ds))
+  const isAtParent = (keys: string[]) =>
+    servers.some(({ ds }) => formerIn(name, { incoming: [], outgoing: keys }, ds).length > 0)
   const generation = generations.find(isAtParent) ?? generations[0]!
   // A domain that is deleted during a rollover has several; again and again, there would be ever more.
   const chosen = generation.filter((key) => isAtParent([key])).concat(generation)
