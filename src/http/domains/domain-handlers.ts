@@ -8,6 +8,7 @@ import * as overviews from '../../service/domains/overviews.ts'
 import { statusOf, versionOf } from '../../service/domains/serving-status.ts'
 import { authorise } from '../../service/tokens/rights.ts'
 import { tagOfDomain } from '../../service/zone/conditions.ts'
+import { readTime } from '../../time.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
 import { type Context, guard, parameter } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
@@ -74,7 +75,8 @@ export const refuseBeyondQuota = guard(
 
 export async function createDomain(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const domain = await creation.create(system, actor, DOMAIN.read(body()))
+  const { at, ...input } = DOMAIN.read(body())
+  const domain = await creation.create(system, actor, at === undefined ? input : { ...input, at: readTime(at)! })
   Object.assign(ctx.state, { domain, version: domain.version })
   answer(ctx, 201, DOMAIN.presentFull(domain))
 }

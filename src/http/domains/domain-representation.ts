@@ -1,5 +1,5 @@
 import type { Domain, Key } from '../../service/domains/domains.ts'
-import { boolean, nonBlankText, text } from '../fields/fields.ts'
+import { boolean, nonBlankText, text, time } from '../fields/fields.ts'
 import { DOMAIN_NAME } from '../fields/patterns.ts'
 import { arrayOf, BOOLEAN, nullable, oneOf, ref, STRING, TIME } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
@@ -65,6 +65,7 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
     text: 'Whether to restore a domain of this name that the account has deleted, with its RRsets and keys.',
     example: false,
   },
+  at: { writeOnly: time(), text: 'With `restore`: the time whose state comes back, instead of that at the deletion.' },
 })
 for (const schema of [DOMAIN.schema, DOMAIN.full])
   schema.required = schema.required!.filter((name) => name !== 'suspended')

@@ -2,7 +2,8 @@ import * as yup from 'yup'
 import { MAX_RECORDS, MAX_RECORDS_JSON } from '../../dns/rrset.ts'
 import { Invalid, type Problems } from '../../errors.ts'
 import { INTEGER_TEXT_LENGTH } from '../../limits.ts'
-import { NON_BLANK, NON_EMPTY_TEXT, TEXT } from './patterns.ts'
+import { readTime } from '../../time.ts'
+import { NON_BLANK, NON_EMPTY_TEXT, TEXT, TIME_INPUT } from './patterns.ts'
 import { BOOLEAN, type Component, type JsonSchema, oneOf, STRING } from './schema.ts'
 
 /** The input fields of contract §1.4, as yup schemas. Each carries its JSON schemas. */
@@ -59,6 +60,15 @@ export function ruledText({ trim }: { trim: boolean }, problems: (text: string) 
     const texts = typeof value === 'string' && value !== '' ? problems(value) : []
     return texts.length === 0 || refusal(path, texts)
   })
+}
+
+const WRONG_TIME =
+  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm:ss[.uuuuuu][+HH:MM|-HH:MM|Z].'
+
+/** A time, as text that `readTime` reads (contract §15.5). */
+export function time() {
+  const problems = (text: string) => (readTime(text) === undefined ? [WRONG_TIME] : [])
+  return ruledText({ trim: true }, problems).meta({ accepted: TIME_INPUT })
 }
 
 /** Returns the field of one of these words. */

@@ -2,8 +2,8 @@ import { Invalid } from '../../errors.ts'
 import { ACTIONS, type Entry, type When } from '../../service/domains/domain-history.ts'
 import { PHASES } from '../../service/rollovers/rollovers.ts'
 import { readTime } from '../../time.ts'
-import { integer, ruledText } from '../fields/fields.ts'
-import { TIME_INPUT, VERSION_INPUT } from '../fields/patterns.ts'
+import { integer, time } from '../fields/fields.ts'
+import { VERSION_INPUT } from '../fields/patterns.ts'
 import {
   arrayOf,
   BOOLEAN,
@@ -54,18 +54,11 @@ export const ENTRY = representation<Entry>()(['Entry'], {
   },
 })
 
-const at = ruledText({ trim: true }, (text) => (readTime(text) === undefined ? [WRONG_TIME] : [])).meta({
-  accepted: TIME_INPUT,
-})
-
-const WRONG_TIME =
-  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm:ss[.uuuuuu][+HH:MM|-HH:MM|Z].'
-
 const FORM = form(
   'RestoreInput',
   {},
   {
-    at: { write: at, text: 'A time.', example: '2026-01-31T12:00:00.000000Z' },
+    at: { write: time(), text: 'A time.', example: '2026-01-31T12:00:00.000000Z' },
     version: {
       write: integer().meta({ accepted: VERSION_INPUT }),
       text: 'A version of the domain, instead of a time.',

@@ -54,6 +54,7 @@ export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<
 export async function create(system: System, writer: Writer, input: DomainInput): Promise<DomainWithKeys> {
   return inTurn(system, `account ${writer.accountId}`, writer, async () => {
     if (input.restore === true && input.zonefile) throw Invalid.field('zonefile', 'Cannot be combined with restore.')
+    if (input.restore !== true && input.at) throw Invalid.field('at', 'Cannot be given without restore.')
     const { name, zonefile: text = '' } = input
     // Read before the transaction, so that other writers do not wait for it; not for a name that no account can have.
     // Its errors come after those of the name.
@@ -196,7 +197,7 @@ export async function bringBack(system: System, name: string, at: Timestamp | un
     await restore(access, { at }, { ...NO_CONDITIONS, dryRun: false })
     return
   }
-  const deleted = present ?? (await buried(system.db, name, null))
+  const deleted = present ?? (await buried(system.db, name, null, at))
   if (deleted === undefined) throw new NotFound(`There is no deleted domain ${name}, or its history is gone.`)
   const input = { name, restore: true, problems: {} }
   await create(system, operatorFor(deleted.ownerId), at === undefined ? input : { ...input, at })

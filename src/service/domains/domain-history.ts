@@ -158,13 +158,13 @@ async function carryOut(zone: Zone, changes: Change[], terms: Terms): Promise<Wr
 export type Deleted = DeletedDomain & { rrsets: RRsetState[] }
 
 /**
- * Finds the domain of this name that the writer's account deleted last. No policy names a deleted domain, so a confined
+ * Finds the domain of this name that the writer's account deleted last; with `at`, the one that existed then. No policy names a deleted domain, so a confined
  * writer does not see it.
  * @param at the time of its state; undefined: its deletion
  * @throws Invalid if none exists, or its state is not known
  */
 export async function deletedDomain(trx: Db, name: string, writer: Writer, at?: Timestamp): Promise<Deleted> {
-  const domain = isConfined(writer) ? undefined : await buried(trx, name, writer.accountId)
+  const domain = isConfined(writer) ? undefined : await buried(trx, name, writer.accountId, at)
   const oldest = domain && (await store.oldest(trx, domain.id))
   if (domain === undefined || oldest === undefined) throw Invalid.field('name', 'There is nothing to restore.')
   if (at !== undefined && (at < oldest.created || at > domain.deleted)) {

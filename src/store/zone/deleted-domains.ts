@@ -44,19 +44,24 @@ export async function bury(trx: Db, domainId: number, occasion: Occasion): Promi
 const HAS_HISTORY = '(select true from history where domain_id = deleted_domains.id limit 1)'
 
 /**
- * Returns the domain of this name that was deleted last, unless its history is gone; with `ownerId`, of this account. Its
- * history stays as it is until the transaction ends.
+ * Returns the domain of this name that was deleted last, unless its history is gone; with `ownerId`, of this account; with
+ * `at`, the one that existed then, if there is one. Its history stays as it is until the transaction ends.
  */
-export async function buried(db: Db, name: string, ownerId: string | null): Promise<DeletedDomain | undefined> {
+export async function buried(
+  db: Db,
+  name: string,
+  ownerId: string | null,
+  at: Timestamp | null = null,
+): Promise<DeletedDomain | undefined> {
   return maybeOne(
     db,
     `select * from (
        select id, name, owner_id as "ownerId", minimum_ttl as "minimumTtl", denial, created, deleted
        from deleted_domains
        where name = :name and (cast(:ownerId as uuid) is null or owner_id = :ownerId)
-       order by deleted desc limit 1 for update
+       order by coalesce(:at between created and deleted, false) desc, deleted desc limit 1 for update
      ) as deleted_domains where ${HAS_HISTORY}`,
-    { name, ownerId },
+    { name, ownerId, at },
   )
 }
 

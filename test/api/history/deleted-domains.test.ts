@@ -72,6 +72,25 @@ test('a new domain of the same name has a history of its own; the last one that 
   t.deepEqual(Object.keys(await contentsOf(api, domain)), [' NS', 'second A'])
 })
 
+test('with a time, the one that existed then comes back: nobody hides it by another of its name', async (t) => {
+  const { api, domain } = await prepare()
+  const first = await contentsOf(api, domain)
+  const [latest] = await entriesOf(api, domain)
+  const ask = async (body: object) => api.post('/domains/', { name: domain, ...body })
+  for (let times = 0; times < 2; times++) {
+    succeeded(await api.delete(`/domains/${domain}/`), 204)
+    if (times === 0) await newDomain(api, domain)
+  }
+  const noHistory = { at: ['There is no history of that time.'] }
+  t.like(await ask({ restore: true, at: '2026-01-01T00:00:00Z' }), { status: 400, json: noHistory })
+  t.like(await ask({ at: latest!.created }), { status: 400, json: { at: ['Cannot be given without restore.'] } })
+  t.is((await ask({ restore: true, at: 'yesterday' })).status, 400)
+  const other = (await service().account()).api
+  t.is((await other.post('/domains/', { name: domain, restore: true, at: latest!.created })).status, 400)
+  succeeded(await ask({ restore: true, at: latest!.created }), 201)
+  t.deepEqual(await contentsOf(api, domain), first)
+})
+
 test('the policies of the token must allow each RRset that comes back', async (t) => {
   const { account, api, domain } = await prepare()
   succeeded(await api.delete(`/domains/${domain}/`), 204)
