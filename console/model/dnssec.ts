@@ -52,32 +52,32 @@ export function partsOfNames(names: string[]): Part[] {
   return names.map((name, i) => ({ label: `Nameserver ${i + 1}`, value: name, shown: name }))
 }
 
-/** A state of a delegation (contract §15.9). */
+/** How something is: good, to be waited for, bad, or none of these. */
+export type Mood = 'good' | 'wait' | 'bad' | 'none'
+
+/** A state of a delegation (contract §15.9) in a few words. */
 interface State {
-  /** A sentence. */
-  words: string
-  /** The same in a few words. */
   short: string
-  mood: 'good' | 'wait' | 'bad' | 'none'
+  mood: Mood
 }
 
 export const STATES: Record<string, State> = {
-  unknown: { words: 'Not known yet', short: 'Not checked', mood: 'none' },
-  'not-delegated': { words: 'Not delegated: the parent zone does not have it', short: 'Not delegated', mood: 'none' },
-  elsewhere: { words: 'Other nameservers have it', short: 'Other nameservers have it', mood: 'bad' },
-  partial: { words: 'Some nameservers are not ours', short: 'Some nameservers are not ours', mood: 'wait' },
-  insecure: { words: 'Not secure: there is no DS record', short: 'DS missing at registrar', mood: 'wait' },
-  secure: { words: 'Secure', short: 'Secure', mood: 'good' },
-  stale: { words: 'Secure, with a DS record too many', short: 'A DS too many at registrar', mood: 'wait' },
-  mismatch: { words: 'Broken: no DS record is right', short: 'Wrong DS', mood: 'bad' },
-  propagating: { words: 'Changing: the parent’s servers disagree', short: 'Parent is changing', mood: 'wait' },
+  unknown: { short: 'Not checked', mood: 'none' },
+  'not-delegated': { short: 'Not delegated', mood: 'none' },
+  elsewhere: { short: 'Other nameservers have it', mood: 'bad' },
+  partial: { short: 'Some nameservers are not ours', mood: 'wait' },
+  insecure: { short: 'DS missing at registrar', mood: 'wait' },
+  secure: { short: 'Secure', mood: 'good' },
+  stale: { short: 'A DS too many at registrar', mood: 'wait' },
+  mismatch: { short: 'Wrong DS', mood: 'bad' },
+  propagating: { short: 'Parent is changing', mood: 'wait' },
 }
 
 /** The state of a domain that the operator has suspended, whatever its delegation is. */
 export const SUSPENDED = 'suspended'
 
 /** A state of a delegation in a few words; an unknown one as it is. */
-export function shortState(state: string): Pick<State, 'short' | 'mood'> {
+export function shortState(state: string): State {
   if (state === SUSPENDED) return { short: 'Suspended', mood: 'bad' }
   return STATES[state] ?? { short: state, mood: 'none' }
 }
@@ -99,6 +99,34 @@ export const WAITS: Record<string, string> = {
   caches: 'resolvers to forget what they have',
   signers: 'the other signers to show the new key, or your confirmation',
   parent: 'the DS record at the parent',
+}
+
+/** A step of a rollover, for people who wait for its end. */
+export interface Step {
+  title: string
+  /** What it does. */
+  text: string
+  progress: 'done' | 'now' | 'next'
+}
+
+/** The steps of a rollover, each the phase of the same place in `PHASES`. Without a new algorithm, some last no time. */
+const STEPS = [
+  ['Sign', 'The new key signs, too.'],
+  ['Publish', 'The zone shows both keys.'],
+  ['Wait for the DS record', 'The parent zone replaces it.'],
+  ['Let caches expire', 'Resolvers forget the former DS record.'],
+  ['Remove the former key', 'The new one stays alone.'],
+] as const
+
+/** The five steps of a rollover in this phase. */
+export function stepsOf(phase: string): Step[] {
+  // `queued` comes before all of them.
+  const present = Object.keys(PHASES).indexOf(phase) - 1
+  return STEPS.map(([title, text], i) => ({
+    title,
+    text,
+    progress: i < present ? 'done' : i === present ? 'now' : 'next',
+  }))
 }
 
 /** A step of a rollover in the history (contract §15.5). */

@@ -27,7 +27,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await world.delegate(hosts)
     const tab = await openConsole(browser(), service().url, { path: `domains/${name}/dnssec`, secret })
     const { page } = tab
-    await page.getByText('Not checked yet', { exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Not checked yet: choose “Check now”' }).waitFor()
     // The resolvers of the test know every parent zone.
     const problems = ['The resolvers do not tell which zone delegates the domain.']
     await page.route('**/delegation/', async (route) => {
@@ -35,8 +35,8 @@ function declare(test: Declare, browser: () => Browser): void {
       await route.fulfill({ json: { ...answer, checked: '2026-01-31T12:00:00.000000Z', problems } })
     })
     await page.reload()
-    await page.getByText('Not known yet').waitFor()
-    await page.getByText('If the domain is new, enter the data below at the registrar').waitFor()
+    await page.getByRole('heading', { name: 'no zone above was found' }).waitFor()
+    await page.getByText('If the domain is new, enter the data below at your registrar').waitFor()
     await check(t, tab, 'dnssec-unknown')
     await page.unroute('**/delegation/')
     await page.reload()
@@ -45,10 +45,11 @@ function declare(test: Declare, browser: () => Browser): void {
       await page.getByRole('button', { name: `Copy nameserver ${i} of the nameservers` }).waitFor()
     }
     await page.getByRole('button', { name: 'Check now' }).click()
-    await page.getByText('Not secure: there is no DS record').waitFor()
+    await page.getByRole('heading', { name: 'One step is left: give your registrar the DS record' }).waitFor()
     await page.getByText(/Add the DS record/).waitFor()
     await page.getByText('What the parent’s servers answer').click()
-    await page.getByText('The key itself').click()
+    await page.getByText('My registrar wants the public key instead').click()
+    await page.getByRole('button', { name: 'Copy public key of the key' }).waitFor()
     await check(t, tab, 'dnssec-insecure')
 
     const { keys } = await domainOf(api, name)
@@ -57,13 +58,19 @@ function declare(test: Declare, browser: () => Browser): void {
     t.true((await page.getByRole('main').innerText()).includes(ds))
     await world.delegate([...hosts, `${name}. DS ${ds}`])
 
+    await page.getByRole('heading', { name: 'Replace the key' }).click()
     await page.getByRole('combobox').selectOption('ed25519')
     await page.getByRole('button', { name: 'Replace the key' }).click()
-    await page.getByText(/The new key signs, and is not shown yet/).waitFor()
-    for (const words of [/Both keys are in the zone/, /The parent zone has to change its DS record/]) {
+    const step = page.locator('[aria-current=step]')
+    await step.getByText('Sign', { exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Nothing to do but wait: the key is being replaced' }).waitFor()
+    await check(t, tab, 'dnssec-rollover-begun')
+    for (const words of ['Publish', 'Wait for the DS record']) {
       await passTime(service(), name)
-      while (!(await page.getByText(words).isVisible())) await page.getByRole('button', { name: 'Look again' }).click()
+      while (!(await step.getByText(words).isVisible())) await page.getByRole('button', { name: 'Look again' }).click()
     }
+    await step.getByText('Waits for the DS record at the parent, since just now.').waitFor()
+    await page.getByRole('heading', { name: 'One step is left for you: replace the DS record' }).waitFor()
     await check(t, tab, 'dnssec-rollover')
     const { add_ds: added } = succeeded(await api.get(`/domains/${name}/rollover/`), 200).json as { add_ds: string[] }
     await page
@@ -75,8 +82,8 @@ function declare(test: Declare, browser: () => Browser): void {
       .waitFor()
     await page.getByRole('button', { name: 'Go back to the key of before' }).click()
     // The rollover has turned round.
-    const former = page.getByRole('heading', { name: 'Add one of these at your registrar' }).locator('+ dl')
-    await former.getByText(ds, { exact: true }).waitFor()
+    const panel = page.getByRole('region', { name: 'What to enter at your registrar' })
+    await panel.locator('dl').first().getByText(ds, { exact: true }).waitFor()
     await page.getByRole('link', { name: 'History' }).click()
     await page.getByText(/Key replacement: Both keys are in the zone, and sign\.$/).waitFor()
     await page.getByText(/Key replacement cancelled\.$/).waitFor()
@@ -91,14 +98,15 @@ function declare(test: Declare, browser: () => Browser): void {
     const path = `domains/${name}/dnssec`
     const plain = await addToken(service(), id)
     const refused = await openConsole(browser(), service().url, { path, secret: plain.secret })
-    await refused.page.getByRole('heading', { name: 'For the registrar' }).waitFor()
-    await refused.page.getByText('The key itself').waitFor()
+    await refused.page.getByRole('heading', { name: 'What to enter at your registrar' }).waitFor()
+    await refused.page.getByText('My registrar wants the public key instead').waitFor()
     t.is(await refused.page.getByRole('heading', { name: 'Replace the key' }).count(), 0)
     await refused.page.context().close()
 
     const login = await addToken(service(), id, { mfa: false, permDeleteDomain: true })
     const tab = await openConsole(browser(), service().url, { path, secret: login.secret })
     const { page } = tab
+    await page.getByRole('heading', { name: 'Replace the key' }).click()
     await page.getByRole('button', { name: 'Go back to the key of before' }).click()
     await page.getByText('There are no former keys of this domain.').waitFor()
     succeeded(await api.post(`/domains/${name}/rollover/`, {}), 201)
@@ -115,7 +123,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText(/^It is unknown whether the parent zone still has the former DS/).waitFor()
     t.like(succeeded(await api.get(`/domains/${name}/rollover/`), 200).json, { phase: 'await-ds' })
     await confirm.click()
-    while (!(await page.getByText(/Resolvers forget the former one/).isVisible()))
+    while (!(await page.locator('[aria-current=step]').getByText('Let caches expire').isVisible()))
       await page.getByRole('button', { name: 'Look again' }).click()
     t.is(asked.length, 2)
     t.regex(asked[0]!, /without whose key validating resolvers would reject the domain/)

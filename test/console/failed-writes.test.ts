@@ -33,8 +33,10 @@ const writings = ({ domain, tokenId }: Site): Writing[] => [
     await page.locator('.entries summary').first().click()
   }],
   ['check', `domains/${domain}/dnssec`, 'Check now'],
-  ['rollover', `domains/${domain}/dnssec`, 'Replace the key', (page) =>
-    page.locator('select').selectOption('ed25519')],
+  ['rollover', `domains/${domain}/dnssec`, 'Replace the key', async (page) => {
+    await page.getByRole('heading', { name: 'Replace the key' }).click()
+    await page.locator('select').selectOption('ed25519')
+  }],
   ['nameservers', `domains/${domain}/nameservers`, 'Save', async (page) => {
     await fill('May transfer', '192.0.2.7')(page)
     await fill('Are told of changes', '192.0.2.7')(page)

@@ -85,7 +85,7 @@ function declare(test: Declare, browser: () => Browser): void {
 
     await page.getByRole('link', { name: 'DNSSEC' }).click()
     await page.getByRole('button', { name: 'Check now' }).click()
-    await page.getByText('Not secure: there is no DS record').waitFor()
+    await page.getByText('One step is left: give your registrar the DS record').waitFor()
     await picture(page, 'dnssec')
 
     await page.getByRole('link', { name: 'Tokens' }).click()

@@ -23,7 +23,7 @@ const readings = ({ domain, tokenId }: Site): Reading[] => [
   ['domains', '', 'table.list'],
   ['records', `domains/${domain}`, '.record-row'],
   ['history', `domains/${domain}/history`, '.entries > li'],
-  ['dnssec', `domains/${domain}/dnssec`, 'text=The key itself'],
+  ['dnssec', `domains/${domain}/dnssec`, 'text=My registrar wants'],
   ['nameservers', `domains/${domain}/nameservers`, 'text=May transfer'],
   ['zonefile', `domains/${domain}/zonefile`, 'textarea'],
   ['search', 'search?text=192.0.2.1', 'table.list'],
