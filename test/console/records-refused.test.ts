@@ -93,7 +93,8 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Copy as curl' }).click()
     await page.getByText('Copied').waitFor()
-    t.is(((await page.evaluate('navigator.clipboard.readText()')) as string).trim(), command.trim())
+    const copied: string = await page.evaluate('navigator.clipboard.readText()')
+    t.is(copied.trim(), command.trim())
     await run('sh', ['-c', command], { env: { ...process.env, TOKEN: zone.account.secret } })
     t.deepEqual(await stored(zone), { ' NS': 'ns1.zoneplane.test.', 'text TXT': `"it's <b>$HOME</b>"` })
     // All of it is there now: nothing is left to do.

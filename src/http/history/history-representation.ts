@@ -1,5 +1,5 @@
 import { Invalid } from '../../errors.ts'
-import { ACTIONS, type Entry, type When } from '../../service/domains/domain-history.ts'
+import { ACTIONS, type Entry, EVENTS, type When } from '../../service/domains/domain-history.ts'
 import { PHASES } from '../../service/rollovers/rollovers.ts'
 import { readTime } from '../../time.ts'
 import { integer, time } from '../fields/fields.ts'
@@ -35,6 +35,13 @@ export const ENTRY = representation<Entry>()(['Entry'], {
     example: 'deploy-42',
   },
   count: { read: COUNT, text: 'The number of changed RRsets.', example: 1 },
+  event: {
+    read: nullable(oneOf(...EVENTS)),
+    text:
+      'What happened to the domain itself: the changed RRsets came or went with it, and it cannot be undone. null for ' +
+      'other entries.',
+    example: null,
+  },
   rollover: {
     read: nullable(object({ action: oneOf(...ACTIONS), phase: nullable(oneOf(...PHASES)) })),
     text:

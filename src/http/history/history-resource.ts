@@ -50,7 +50,7 @@ export const HISTORY: Group = {
         summary: 'Undo an entry',
         description:
           'Puts each RRset of the entry back to what it was before, unless it was changed since. A repair, a replacement ' +
-          'of keys, and the creation of the domain cannot be undone.',
+          'of keys, and the creation, deletion and return of the domain cannot be undone.',
         answers: { 200: shows(CHANGES), 409: obstructed },
         problems: ['dry_run', 'subname', 'type'],
         chain: [reportPublication, history.undoEntry],

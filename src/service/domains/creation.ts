@@ -160,7 +160,7 @@ async function createZone(
   const policies = await policiesOn(publication.trx, creator, domain.id)
   const zone = new Zone(publication, domain, author, { policies })
   const rrsets = await firstRRsets(zone, zonefile, old)
-  const keys = await zone.create(rrsets).catch((error: unknown) => {
+  const keys = await zone.create(rrsets, old === undefined ? null : 'return').catch((error: unknown) => {
     // Another program has created the zone since PowerDNS was asked.
     if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
     throw rrsets.length > 1 ? zonefiles.orRefused(error) : error

@@ -2,9 +2,9 @@ import { conflictProblem } from '../../dns/node.ts'
 import { Conflict, Invalid, Obstructed, orNotFound, PreconditionFailed, refusalOf } from '../../errors.ts'
 import { inSlices, mapInSlices, type Work } from '../../flow/slices.ts'
 import type { Db } from '../../store/database.ts'
-import { isConfined, type LockedDomain } from '../../store/domains/domains.ts'
+import { type Domain, isConfined, type LockedDomain } from '../../store/domains/domains.ts'
 import { buried, type DeletedDomain } from '../../store/zone/deleted-domains.ts'
-import type { Entry, NamedAuthor, Step, WholeEntry } from '../../store/zone/history.ts'
+import type { NamedAuthor, Step } from '../../store/zone/history.ts'
 import * as store from '../../store/zone/history.ts'
 import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { before, type Timestamp } from '../../time.ts'
@@ -18,16 +18,31 @@ import { openZone } from '../zone/opening.ts'
 import { isStorable } from '../zone/rrsets.ts'
 import type { Zone } from '../zone/zone.ts'
 
+/** What can happen to a domain itself, and why its undo is rejected. */
+const LASTING = {
+  creation: 'The creation of a domain cannot be undone.',
+  deletion: 'The deletion of a domain cannot be undone: it has come back.',
+  return: 'The return of a domain cannot be undone: delete the domain.',
+}
 const ROLLOVER_STAYS = 'A replacement of keys cannot be undone: cancel it, or bring the former keys back.'
 
+export type DomainEvent = keyof typeof LASTING
+export const EVENTS = Object.keys(LASTING) as DomainEvent[]
+
+/** An entry of a domain's history as its readers see it. */
+export interface Entry extends Omit<store.Entry, 'event'> {
+  /** null unless it is about the domain itself. */
+  event: DomainEvent | null
+}
+
 export { ACTIONS, SOURCES } from '../../store/zone/history.ts'
-export type { Entry, Step }
+export type { Step }
 
 /** Returns a page of the entries with a change of an RRset that passes the filter, newest first (contract §15.5). */
 export async function list({ system, actor, domain }: Access, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
   if (!isStorable(filter)) return EMPTY
   const page = await store.page(system.db, domain.id, filter, cursor)
-  return { ...page, rows: page.rows.map((entry) => shownTo(actor, entry)) }
+  return { ...page, rows: page.rows.map((entry) => withEvent(domain, shownTo(actor, entry))) }
 }
 
 /** Counts the domain's entries that pass the filter. */
@@ -36,29 +51,43 @@ export async function count({ system, domain }: Access, filter: Filter): Promise
 }
 
 /** @throws NotFound */
-export async function get(access: Access, id: string): Promise<WholeEntry> {
-  return shownTo(access.actor, await entryOf(access, id))
+export async function get(access: Access, id: string): Promise<Entry> {
+  return withEvent(access.domain, shownTo(access.actor, await entryOf(access, id)))
 }
 
-async function entryOf({ system, domain }: Access, id: string): Promise<WholeEntry> {
+async function entryOf({ system, domain }: Access, id: string): Promise<store.WholeEntry> {
   return orNotFound(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
 }
 
 /** Hides the author, unless the actor may list the account's tokens (contract §15.5). */
-export function shownTo<E extends NamedAuthor>({ permManageTokens, override }: Actor, entry: E): E {
-  return permManageTokens && !override ? entry : { ...entry, owner: null, tokenId: null, tokenName: null }
+export function shownTo<E extends NamedAuthor>(actor: Actor, entry: E): E {
+  return seesAuthors(actor) ? entry : { ...entry, owner: null, tokenId: null, tokenName: null }
+}
+
+function seesAuthors({ permManageTokens, override }: Actor): boolean {
+  return permManageTokens && !override
+}
+
+function withEvent(domain: Domain, entry: store.Entry): Entry {
+  return { ...entry, event: eventOf(domain, entry) }
+}
+
+function eventOf({ created }: Domain, entry: store.Entry): DomainEvent | null {
+  return entry.created === created ? 'creation' : entry.event
 }
 
 /**
  * Puts each RRset of an entry back to its state before (contract §15.5).
  * @throws NotFound, Denied, PreconditionFailed, Invalid; Obstructed if one of them was changed since; Conflict if the
- * entry is a repair, is of a rollover, or created the domain
+ * entry is a repair, or is about a rollover or the domain itself
  */
 export async function undo(access: Access, id: string, terms: Terms): Promise<Written> {
-  const { source, created, changes: steps } = await entryOf(access, id)
+  const entry = await entryOf(access, id)
+  const { source, changes: steps } = entry
+  const event = eventOf(access.domain, entry)
   if (source === 'repair') throw new Conflict('A repair cannot be undone.')
   if (source === 'rollover') throw new Conflict(ROLLOVER_STAYS)
-  if (created === access.domain.created) throw new Conflict('The creation of a domain cannot be undone.')
+  if (event !== null) throw new Conflict(LASTING[event])
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
   await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })
   const changes = await inSlices(changesFrom(zone.current, steps))

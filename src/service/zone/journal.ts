@@ -8,8 +8,8 @@ import { hasToken, isOperator, type Writer } from '../actor.ts'
 
 export type { Author, Source, Step }
 
-/** A version of a domain, its time, and what happened to its rollover, if that is the reason. */
-type State = Pick<Occasion, 'version' | 'now'> & Partial<Pick<Occasion, 'rollover'>>
+/** A version of a domain, its time, and what happened to the domain itself or its rollover, if that is the reason. */
+type State = Pick<Occasion, 'version' | 'now'> & Partial<Pick<Occasion, 'event' | 'rollover'>>
 
 /** Returns the author of a writer's changes. The operator, and the service itself, are not named. */
 export function authorOf(writer: Writer, source: Source): Author {
@@ -46,6 +46,10 @@ export async function record(
 }
 
 /** Returns the occasion of a change. It has the id of the request only if an account is the author. */
-export function occasionOf({ request }: System, author: Author, { version, now, rollover = null }: State): Occasion {
-  return { ...author, version, now, rollover, requestId: author.ownerId === null ? null : (request ?? null) }
+export function occasionOf(
+  { request }: System,
+  author: Author,
+  { version, now, event = null, rollover = null }: State,
+): Occasion {
+  return { ...author, version, now, event, rollover, requestId: author.ownerId === null ? null : (request ?? null) }
 }

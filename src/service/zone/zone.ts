@@ -188,11 +188,11 @@ export class Zone implements ZoneState, AsyncDisposable {
    * @returns its keys
    * @throws Unavailable, NameserverFailure of kind "conflict" if another program creates the zone meanwhile
    */
-  async create(written: RRsetState[]): Promise<KeyState[]> {
+  async create(written: RRsetState[], event: 'return' | null): Promise<KeyState[]> {
     const { domain, publication } = this
     const { system, trx } = publication
     const { id, version, published: now } = domain
-    const entry = await draft(system, this.author, { version, now }, await creations(written))
+    const entry = await draft(system, this.author, { version, now, event }, await creations(written))
     const outcome = { removed: [], written, growth: sizeOf(written), historyOctets: entry.octets }
     const storing = sendAlong(
       allOf([

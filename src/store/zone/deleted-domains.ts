@@ -102,9 +102,15 @@ export async function countRestorable(db: Db, ownerId: string, search: string): 
   return (await one<{ n: number }>(db, sql, { ownerId, search })).n
 }
 
-/** Forgets that a domain was deleted. Also deletes its history and keys, unless the domain exists again. */
+/** Forgets that a domain that exists again was deleted, but for its history, whose readers see the entry from now on. */
 export async function exhume(trx: Db, domainId: number): Promise<void> {
-  await query(trx, 'delete from deleted_domains where id = :domainId', { domainId })
+  await query(
+    trx,
+    `with returned as (delete from deleted_domains where id = :domainId returning id, deleted)
+     update history set event = 'deletion' from returned
+     where history.domain_id = returned.id and history.created = returned.deleted`,
+    { domainId },
+  )
 }
 
 /** Forgets at most `limit` domains that were deleted before this time, and returns their number. */

@@ -41,6 +41,9 @@ export interface RolloverAction {
   phase: Phase | null
 }
 
+/** What happened to the domain itself; its creation needs no note, because it has the time of its entry. */
+export type NotedEvent = 'deletion' | 'return'
+
 /** An RRset before and after a write; undefined: it does not exist. */
 export interface Step extends RRsetKey {
   before: Contents | undefined
@@ -64,6 +67,8 @@ export interface Entry extends NamedAuthor {
   source: Source
   requestId: string | null
   count: number
+  /** null unless it is about the domain itself; its RRsets came or went with it. */
+  event: NotedEvent | null
   /** null unless the source is `rollover`; then there are no changes. */
   rollover: RolloverAction | null
   /** True if older entries went because of the limit of octets. */
@@ -85,7 +90,7 @@ export const AUTHOR = `(select email from accounts where accounts.id = history.o
   history.token_id as "tokenId", (select name from tokens where tokens.id = history.token_id) as "tokenName"`
 
 const COLUMNS = `history.id, history.created, history.version, history.source, ${AUTHOR},
-  history.request_id as "requestId", history.count, history.rollover, history.trimmed`
+  history.request_id as "requestId", history.count, history.event, history.rollover, history.trimmed`
 
 /** Octets for which each entry counts beside its changes (contract §15.5): its other columns, and the indexes. */
 const ENTRY_OCTETS = 256
@@ -108,7 +113,7 @@ function contentsOf(compact: Compact): Contents | undefined {
 }
 
 /** The time and the author of a domain's version. */
-export interface Occasion extends Author, Pick<Entry, 'rollover'> {
+export interface Occasion extends Author, Pick<Entry, 'event' | 'rollover'> {
   version: number
   now: Timestamp
   requestId: string | null
@@ -133,8 +138,9 @@ export async function draft(occasion: Occasion, steps: Step[]): Promise<Draft> {
 }
 
 const INSERT = `insert into history
-    (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes, rollover)
-  values (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :count, :changes, :rollover)`
+    (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes, event, rollover)
+  values
+    (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :count, :changes, :event, :rollover)`
 
 /** Adds an entry to a domain's history. The caller adds its octets to those of the domain. */
 export async function add(trx: Db, domainId: number, draft: Draft): Promise<void> {

@@ -7,7 +7,7 @@ import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { contentsOf, entriesOf, restore } from '../../support/state/history.ts'
+import { contentsOf, entriesOf, restore, undo } from '../../support/state/history.ts'
 
 // Domains that were deleted come back (contract §15.5).
 
@@ -31,13 +31,33 @@ test('a deleted domain comes back with its RRsets, its history and a higher seri
   t.deepEqual(await lookUp(service().powerDns, `www.${domain}`, 'A'), ['192.0.2.1'])
   const [comeback, deletion, ...others] = await entriesOf(api, domain)
   t.deepEqual(others, former)
-  t.like(deletion, { source: 'api', count: 3 })
-  t.like(comeback, { source: 'restore', count: 3 })
+  t.like(deletion, { source: 'api', count: 3, event: 'deletion' })
+  t.like(comeback, { source: 'restore', count: 3, event: 'return' })
   t.true(comeback!.version > deletion!.version && deletion!.version > former[0]!.version)
   // And every state from before the deletion.
   succeeded(await restore(api, domain, { version: former[1]!.version }), 200)
   t.deepEqual(Object.keys(await contentsOf(api, domain)), [' NS', 'www A'])
   succeeded(await restore(api, domain, { version: deletion!.version }), 200)
+  t.deepEqual(await contentsOf(api, domain), {})
+})
+
+test('deletion and return name their authors, and cannot be undone, also if all is as they left it', async (t) => {
+  const { account, api, domain } = await prepare()
+  const { api: cleaner, id } = await addToken(service(), account.id, { name: 'cleaner', permDeleteDomain: true })
+  succeeded(await cleaner.delete(`/domains/${domain}/`), 204)
+  succeeded(await api.post('/domains/', comeBack(domain)), 201)
+  const [comeback, deletion] = await entriesOf(api, domain)
+  t.deepEqual(deletion!.token, { id, name: 'cleaner' })
+  t.is(comeback!.token!.id, account.tokenId)
+  const contents = await contentsOf(api, domain)
+  const refusal = { detail: 'The return of a domain cannot be undone: delete the domain.' }
+  t.like(await undo(api, domain, comeback!), { status: 409, json: refusal })
+  t.deepEqual(await contentsOf(api, domain), contents)
+  succeeded(await restore(api, domain, { version: deletion!.version }), 200)
+  for (const query of ['', '?dry_run=true']) {
+    const { status, json } = await undo(api, domain, deletion!, query)
+    t.deepEqual([status, json], [409, { detail: 'The deletion of a domain cannot be undone: it has come back.' }])
+  }
   t.deepEqual(await contentsOf(api, domain), {})
 })
 
@@ -134,7 +154,9 @@ test('the operator restores a deleted domain, also as it was before, and one tha
   await t.throwsAsync(bringBack(system, domain, '2020-01-01T00:00:00.000000Z'), { message: 'invalid input' })
   await bringBack(system, domain, entry!.created)
   t.deepEqual(Object.keys(await contentsOf(api, domain)), [' NS', 'www A'])
-  t.like((await entriesOf(api, domain))[0], { source: 'operator', owner: null, token: null, request_id: null })
+  t.like((await entriesOf(api, domain))[0], {
+    ...{ source: 'operator', event: 'return', owner: null, token: null, request_id: null },
+  })
   await bringBack(system, domain, creation!.created)
   t.deepEqual(Object.keys(await contentsOf(api, domain)), [' NS'])
   await t.throwsAsync(bringBack(system, domain, undefined), { message: 'invalid input' })

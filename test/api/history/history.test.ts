@@ -31,21 +31,21 @@ test('an entry says what changed, who did it, by which token, in which request, 
     { domain },
   )
   t.deepEqual(Object.keys(entry!), [
-    ...['id', 'created', 'version', 'source', 'owner', 'token', 'request_id', 'count', 'rollover'],
-    'trimmed',
+    ...['id', 'created', 'version', 'source', 'owner', 'token', 'request_id', 'count'],
+    ...['event', 'rollover', 'trimmed'],
     'changes',
   ])
   t.regex(entry!.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   t.like(entry, {
     ...{ created: row!.published, version: row!.version, source: 'api', owner: row!.email },
-    ...{ token: { id: account.tokenId, name: '' }, request_id: 'my-request', count: 2 },
+    ...{ token: { id: account.tokenId, name: '' }, request_id: 'my-request', count: 2, event: null },
   })
   t.deepEqual(entry!.changes, [
     { subname: 'www', type: 'A', before: null, after: A },
     { subname: 'x', type: 'A', before: null, after: A },
   ])
   t.deepEqual((await api.get(`/domains/${domain}/history/${entry!.id}/`)).json, entry)
-  t.like(creation, { source: 'creation', count: 1 })
+  t.like(creation, { source: 'creation', count: 1, event: 'creation' })
   t.deepEqual(await changesIn(api, domain, creation!), [{ subname: '', type: 'NS', before: null, after: NS }])
 })
 
@@ -89,7 +89,7 @@ test('each source leaves an entry of its kind, and what changes nothing leaves n
   t.deepEqual(sources, ['api', 'restore', 'undo', 'zonefile', 'dyndns', 'api', 'api', 'creation'])
   const imported = freshName()
   await api.post('/domains/', { name: imported, zonefile: 'www 60 A 192.0.2.8\n' })
-  t.like(await entriesOf(api, imported), [{ source: 'import', count: 2 }])
+  t.like(await entriesOf(api, imported), [{ source: 'import', count: 2, event: 'creation' }])
 })
 
 test('the versions and times of entries grow, whatever the clock says', async (t) => {
@@ -128,8 +128,8 @@ test('what the operator does has no owner, token or request', async (t) => {
   const child = await newDomain(api, 'child.dyn.example.net')
   const entries = await entriesOf(operator.api, 'dyn.example.net')
   t.like(entries, [
-    { source: 'operator', count: 2 },
-    { source: 'operator', count: 1 },
+    { source: 'operator', count: 2, event: null },
+    { source: 'operator', count: 1, event: 'creation' },
   ])
   for (const { owner, token, request_id } of entries) t.deepEqual([owner, token, request_id], [null, null, null])
   succeeded(await api.delete(`/domains/${child}/`), 204)

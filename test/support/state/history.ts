@@ -18,6 +18,7 @@ export interface ShownEntry {
   token: { id: string; name: string | null } | null
   request_id: string | null
   count: number
+  event: 'creation' | 'deletion' | 'return' | null
   rollover: { action: string; phase: string | null } | null
   trimmed: boolean
   changes: ShownChange[] | null
