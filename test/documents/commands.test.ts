@@ -47,6 +47,11 @@ test('the commands of README.md, then those of docs/api.md, do what these show',
     for (const name of ['README.md', 'docs/api.md']) {
       t.deepEqual(await runDocument(readDocument(name), { name, values, changes }), [])
     }
+    // The policies of the examples are those of a token of the examples, not of the reader's own.
+    const own = await fetch(`${ports['http://127.0.0.1:8080']!}/api/v1/auth/token/`, {
+      headers: { Authorization: `Token ${values.TOKEN}` },
+    })
+    t.deepEqual(((await own.json()) as { policies: unknown }).policies, [])
   })
 })
 

@@ -3,7 +3,7 @@ import { type Block, blocksOf } from './blocks.ts'
 import { Shell } from './shell.ts'
 
 /** Blocks that no test runs: they install, or start the service. */
-const SKIPPED = /^(\w+=\S+ )*(docker|npm|npx) /
+const SKIPPED = /^(\w+=\S+ )*(docker|npm|node_modules\/\.bin\/zoneplane) /
 
 /** What a reader copies from the output before, for lines such as `ID=…`. */
 const COPIED: Record<string, RegExp> = {
