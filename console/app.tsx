@@ -3,7 +3,6 @@ import { useEffect } from 'preact/hooks'
 import { loadMe, me } from './api/me.ts'
 import { session } from './api/session.ts'
 import { AccountPage } from './pages/account.tsx'
-import { DeleteDomainPage } from './pages/delete-domain.tsx'
 import { DnssecPage } from './pages/dnssec.tsx'
 import { DomainsPage } from './pages/domains.tsx'
 import { ForgottenPage } from './pages/forgotten.tsx'
@@ -14,6 +13,7 @@ import { NewTokenPage } from './pages/new-token.tsx'
 import { RecordsPage } from './pages/records.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SecondFactorPage } from './pages/second-factor.tsx'
+import { SettingsPage } from './pages/settings.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { SignUpPage } from './pages/sign-up.tsx'
 import { TokenPage } from './pages/token.tsx'
@@ -43,7 +43,7 @@ const PAGES: Record<string, Page> = {
   'domains/:name/dnssec': DnssecPage as Page,
   'domains/:name/nameservers': NameserversPage as Page,
   'domains/:name/zonefile': ZonefilePage as Page,
-  'domains/:name/delete': DeleteDomainPage as Page,
+  'domains/:name/settings': SettingsPage as Page,
   search: SearchPage,
   tokens: TokensPage,
   'tokens/new': NewTokenPage,

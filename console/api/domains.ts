@@ -1,7 +1,8 @@
-import type { components } from '../../build/api-types.d.ts'
+import type { components, paths } from '../../build/api-types.d.ts'
 import { api, askAll, askPage, askWhole, type Slice } from './client.ts'
 
 export type Domain = components['schemas']['Domain']
+export type Overview = components['schemas']['DomainOverview']
 export type DeletedDomain = components['schemas']['DeletedDomain']
 
 /** Reads the domain's ETag, and the least TTL of its RRsets. */
@@ -10,28 +11,31 @@ export async function readDomain(name: string): Promise<{ tag: string; minimumTt
   return { tag: response.headers.get('ETag')!, minimumTtl: data.minimum_ttl }
 }
 
-/** All domains of the account, page by page. @param onPage called with those so far @throws Refused */
-export async function allDomains(onPage: (domains: Domain[]) => void): Promise<Domain[]> {
-  return askAll((cursor) => domainPage(cursor, 'false') as Promise<Slice<Domain>>, onPage)
+/** All domains that the token sees, page by page. @param onPage called with those so far @throws Refused */
+export async function allDomains(onPage: (domains: Overview[]) => void): Promise<Overview[]> {
+  return askAll((cursor) => domainPage<Overview>({ cursor, overview: 'true' }), onPage)
 }
 
-/** The states of all domains at their last checks, by name. @throws Refused */
-export async function allStates(): Promise<Map<string, string>> {
-  const all = await askAll((cursor) => askPage(api.GET('/api/v1/delegations/', { params: { query: { cursor } } })))
-  return new Map(all.map(({ domain, state }) => [domain, state]))
+/** Reads a domain; undefined if the token sees none of this name. @throws Refused */
+export async function overviewOf(name: string): Promise<Overview | undefined> {
+  const { items } = await domainPage<Overview>({ cursor: '', overview: 'true', owns_qname: name })
+  // A name within another domain is that domain's.
+  return items.find((domain) => domain.name === name)
 }
 
 /** A page of the deleted domains that can be restored. @throws Refused */
 export async function deletedDomains(cursor: string): Promise<Slice<DeletedDomain>> {
-  return domainPage(cursor, 'true') as Promise<Slice<DeletedDomain>>
+  return domainPage({ cursor, deleted: 'true' })
 }
 
 /** The first page of the domains whose names contain a text, the newest first. @throws Refused */
 export async function domainsWith(search: string): Promise<Slice<Domain>> {
-  return domainPage('', 'false', search) as Promise<Slice<Domain>>
+  return domainPage({ cursor: '', search })
 }
 
-async function domainPage(cursor: string, deleted: 'true' | 'false', search?: string) {
-  const query = { cursor, deleted, ...(search !== undefined && { search }) }
-  return askPage<Domain | DeletedDomain>(api.GET('/api/v1/domains/', { params: { query } }))
+/** @param query which decides of what kind the entries are */
+async function domainPage<T extends Domain | DeletedDomain>(
+  query: NonNullable<paths['/api/v1/domains/']['get']['parameters']['query']>,
+): Promise<Slice<T>> {
+  return askPage<unknown>(api.GET('/api/v1/domains/', { params: { query } })) as Promise<Slice<T>>
 }

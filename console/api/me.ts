@@ -24,6 +24,14 @@ export async function loadMe(): Promise<OwnToken> {
   return own
 }
 
+/** Notes how many domains the account has, as the page knows that now. @param domains the number, or its change */
+export function noteDomains(domains: number | { by: number }): void {
+  const own = me.value!
+  const known = own.account.domains
+  const number = typeof domains === 'number' ? domains : known === null ? null : known + domains.by
+  me.value = { ...own, account: { ...own.account, domains: number } }
+}
+
 /** Begins a session with the secret of a token. @throws Refused if it is none */
 export async function begin(secret: string): Promise<void> {
   const own = await ask(api.GET('/api/v1/auth/token/', { headers: { Authorization: `Token ${secret}` } }))

@@ -19,7 +19,12 @@ const MOST = 50
 function pages({ mayCreate, mayManageTokens }: Rights): Goal[] {
   return [
     { text: 'Domains', to: '' },
-    ...(mayCreate ? [{ text: 'Add domain', to: 'new-domain' }] : []),
+    ...(mayCreate
+      ? [
+          { text: 'Add domain', to: 'new-domain' },
+          { text: 'Import zone file', to: 'new-domain?zonefile' },
+        ]
+      : []),
     { text: 'Search', to: 'search' },
     { text: 'Tokens', to: 'tokens' },
     ...(mayManageTokens ? [{ text: 'Create token', to: 'tokens/new' }] : []),
@@ -36,6 +41,7 @@ function within(domain: string, { mayChange }: Rights): Goal[] {
     { text: `DNSSEC of ${domain}`, to: `${to}/dnssec` },
     { text: `Nameservers of ${domain}`, to: `${to}/nameservers` },
     { text: `Zone file of ${domain}`, to: `${to}/zonefile` },
+    { text: `Settings of ${domain}`, to: `${to}/settings` },
   ]
 }
 

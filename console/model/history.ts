@@ -36,9 +36,12 @@ export function deedOf({ changes, count, rollover }: Entry): { named: Change[]; 
 }
 
 /** Who did it, and how: `token “ci”`, `the operator`, `a token that was deleted`. */
-export function authorOf({ source, token, owner, rollover }: Entry, email: string): string {
+export function authorOf(
+  { source, token, owner }: Omit<Entry, 'count' | 'rollover' | 'changes'>,
+  email: string,
+): string {
   const words = SOURCES[source]
-  if (token === null) return words ?? (rollover === null ? 'the API' : 'the service')
+  if (token === null) return words ?? (source === 'rollover' ? 'the service' : 'the API')
   const known = token.name === '' ? 'a token' : `token “${token.name}”`
   const name = token.name === null ? 'a token that was deleted' : known
   const isOther = owner !== null && owner !== email

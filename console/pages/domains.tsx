@@ -1,41 +1,57 @@
 import { useState } from 'preact/hooks'
-import { api, ask } from '../api/client.ts'
-import { allDomains, allStates, deletedDomains, type Domain } from '../api/domains.ts'
-import { me } from '../api/me.ts'
-import { shortState, SUSPENDED } from '../model/dnssec.ts'
+import { allDomains, type DeletedDomain, deletedDomains, type Overview } from '../api/domains.ts'
+import { me, noteDomains } from '../api/me.ts'
+import { shortState } from '../model/dnssec.ts'
+import { stateOf, VIEWS } from '../model/domains.ts'
 import { asciiName } from '../model/owner.ts'
-import { Act, Refusal, useAction } from '../parts/form.tsx'
-import { List } from '../parts/list.tsx'
-import { Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
-import { Opened } from '../parts/opened.tsx'
-import { State } from '../parts/state.tsx'
-import { Ago, Time } from '../parts/time.tsx'
+import { type Chip, Chips } from '../parts/chips.tsx'
+import { BringBack, DeletedTable } from '../parts/deleted-domains.tsx'
+import { DomainTable } from '../parts/domain-table.tsx'
+import { FirstSteps } from '../parts/first-steps.tsx'
+import { type Action, Refusal, useAction } from '../parts/form.tsx'
+import { type Asked, Failure, Loaded, useAsked, useMore } from '../parts/loading.tsx'
+import { Time } from '../parts/time.tsx'
 import { location, navigate } from '../router.ts'
 
-/** The account's domains, those that it has deleted, and the way to another one. */
+/** The account's domains, those that it has deleted, and the ways to another one. */
 export function DomainsPage() {
-  const [soFar, setSoFar] = useState<Domain[]>([])
+  const [soFar, setSoFar] = useState<Overview[]>([])
   const [search, setSearch] = useState('')
-  const asked = useAsked(() => allDomains(setSoFar), [])
-  const states = useAsked(allStates, [])
-  const mayCreate = me.value!.token.perm_create_domain
-  const gone = location.value.query.get('deleted')
+  const action = useAction()
+  const { token } = me.value!
+  const mayCreate = token.perm_create_domain
+  const asked = useAsked(async () => {
+    const all = await allDomains(setSoFar)
+    noteDomains(all.length)
+    return all
+  }, [])
+  // Who may not create domains may not see what can come back.
+  const deleted = useMore(async (cursor) => (mayCreate ? deletedDomains(cursor) : { items: [], next: undefined }), [])
+  const { query } = location.value
+  const view = query.get('show') ?? 'all'
+  const known = asked.value ?? (soFar.length > 0 ? soFar : undefined)
+  const gone = query.get('deleted')
+  const isEmpty = known?.length === 0
   return (
     <>
       <div class="head">
         <h1 tabIndex={-1}>Domains</h1>
-        <div class="rest">
-          <a class="button main" href="new-domain" hidden={!mayCreate}>
+        <div class="rest" hidden={!mayCreate}>
+          <a class="button" href="new-domain?zonefile">
+            Import zone file
+          </a>
+          <a class="button main" href="new-domain">
             Add domain
           </a>
         </div>
       </div>
-      {gone !== null && mayCreate && (
-        <p class="note" role="status">
-          {gone} is deleted. “Deleted domains”, below, says until when it can come back.
-        </p>
+      <p class="facts">{known !== undefined && !isEmpty && <Facts domains={known} />}</p>
+      {gone !== null && !known?.some(({ name }) => name === gone) && (
+        <Gone name={gone} deleted={deleted.value} action={action} />
       )}
-      <div class="tools">
+      {deleted.problem && view !== 'deleted' && <Failure problem={deleted.problem} again={deleted.reload} />}
+      <Refusal of={action} />
+      <div class="tools" hidden={isEmpty && deleted.value?.length === 0 && view === 'all'}>
         <input
           type="search"
           aria-label="Search domains"
@@ -45,126 +61,89 @@ export function DomainsPage() {
             setSearch(event.currentTarget.value)
           }}
         />
+        <Chips
+          label="Which domains"
+          chips={chipsFor(known ?? [], deleted, view)}
+          chosen={view}
+          onChoose={(next) => {
+            navigate(next === 'all' ? '' : `?show=${next}`, { replace: true })
+          }}
+        />
+        {deleted.value === undefined && deleted.problem === undefined && <span class="quiet">Loading…</span>}
       </div>
-      <Loaded asked={{ ...asked, value: asked.value ?? (soFar.length > 0 ? soFar : undefined) }}>
-        {(domains) => (
-          <>
-            {states.problem && <Failure problem={states.problem} again={states.reload} />}
-            <DomainTable
-              domains={domains}
-              states={states.value ?? (states.problem && new Map())}
-              search={search}
-              mayCreate={mayCreate}
-            />
-          </>
-        )}
-      </Loaded>
-      {mayCreate && (
-        <div class="more">
-          <Opened summary="Deleted domains">
-            <DeletedTable />
-          </Opened>
-        </div>
+      {view === 'deleted' ? (
+        <Loaded asked={deleted}>
+          {(domains) => {
+            const found = domains.filter(({ name }) => name.includes(asciiName(search)))
+            return found.length === 0 ? <None search={search} /> : <DeletedTable domains={found} action={action} />
+          }}
+        </Loaded>
+      ) : (
+        <Loaded asked={{ ...asked, value: known }}>
+          {(domains) => {
+            if (isEmpty) return <FirstSteps token={token} />
+            const found = matching(domains, view, asciiName(search))
+            return found.length === 0 ? <None search={search} /> : <DomainTable domains={found} />
+          }}
+        </Loaded>
       )}
     </>
   )
 }
 
-/** @param states by name; undefined while they are awaited */
-function DomainTable(props: {
-  domains: Domain[]
-  states: Map<string, string> | undefined
-  search: string
-  mayCreate: boolean
-}) {
-  const { domains, states, search, mayCreate } = props
-  if (domains.length === 0) {
-    return (
-      <p>
-        No domains yet.{' '}
-        <span hidden={!mayCreate}>
-          <a href="new-domain">Add one, perhaps with a zone file</a>.
-        </span>
-      </p>
-    )
-  }
-  const wanted = asciiName(search)
-  const found = domains
-    .map(({ name, touched, suspended }) => {
-      const state = suspended ? SUSPENDED : states ? (states.get(name) ?? '') : 'Loading…'
-      return { name, touched, state }
-    })
-    .filter(
-      ({ name, state }) => name.includes(wanted) || [state, shortState(state).short.toLowerCase()].includes(wanted),
-    )
-  if (found.length === 0) return <p role="status">No domain matches “{search}”.</p>
-  return (
-    <List heads={['Domain', 'State', 'Last change']}>
-      {found.map(({ name, touched, state }) => (
-        <tr key={name}>
-          <td>
-            <a class="mono" href={`domains/${name}`}>
-              {name}
-            </a>
-          </td>
-          <td class="words">
-            <Delegation name={name} state={state} />
-          </td>
-          <td class="quiet">
-            <Ago at={touched} />
-          </td>
-        </tr>
-      ))}
-    </List>
-  )
-}
-
-/** The state of a delegation, with the way to what can be done about it. */
-function Delegation({ name, state }: { name: string; state: string }) {
-  if (state === '') return null
-  if (state === 'Loading…') return <span class="quiet">{state}</span>
-  const { mood, short } = shortState(state)
-  const shown = <State mood={mood}>{short}</State>
-  return ['secure', 'unknown', SUSPENDED].includes(state) ? shown : <a href={`domains/${name}/dnssec`}>{shown}</a>
-}
-
-/** The deleted domains, which come back at a click. */
-function DeletedTable() {
-  const asked = useMore(deletedDomains, [])
-  const action = useAction()
-  const restore = async (name: string) => {
-    await ask(api.POST('/api/v1/domains/', { body: { name, restore: true } }))
-    navigate(`domains/${name}`)
-  }
+function Facts({ domains }: { domains: Overview[] }) {
+  const secure = domains.filter((domain) => stateOf(domain) === 'secure').length
   return (
     <>
-      <Refusal of={action} />
-      <Loaded asked={asked}>
-        {(domains) =>
-          domains.length === 0 ? (
-            <p>None that could come back.</p>
-          ) : (
-            <List heads={['Domain', 'Deleted', 'Can come back until']}>
-              {domains.map(({ name, deleted, restorable_until: until }) => (
-                <tr key={name}>
-                  <td>
-                    {name}{' '}
-                    <Act class="small" action={action} work={() => restore(name)} aria-label={`Bring back ${name}`}>
-                      Bring back
-                    </Act>
-                  </td>
-                  <td>
-                    <Time at={deleted} />
-                  </td>
-                  <td>
-                    <Time at={until} />
-                  </td>
-                </tr>
-              ))}
-            </List>
-          )
-        }
-      </Loaded>
+      <span>
+        <b>{domains.length.toLocaleString('en')}</b> {domains.length === 1 ? 'domain' : 'domains'}
+      </span>
+      {secure > 0 && (
+        <span>
+          <b>{secure.toLocaleString('en')}</b> secure
+        </span>
+      )}
     </>
   )
+}
+
+/** Says that a domain is deleted, and until when it can come back. @param props.deleted undefined: not known yet */
+function Gone(props: { name: string; deleted: DeletedDomain[] | undefined; action: Action }) {
+  const { name, deleted, action } = props
+  const found = deleted?.find((domain) => domain.name === name)
+  return (
+    <p class="note" role="status">
+      {name} is deleted.{' '}
+      {found && (
+        <>
+          It can come back until <Time at={found.restorable_until} />. <BringBack name={name} action={action} />
+        </>
+      )}
+    </p>
+  )
+}
+
+function None({ search }: { search: string }) {
+  return <p role="status">{search === '' ? 'None at the moment.' : `No domain matches “${search}”.`}</p>
+}
+
+/** The views that show something, and the one that is chosen. */
+function chipsFor(domains: Overview[], { value: deleted = [], more }: Asked<DeletedDomain[]>, chosen: string): Chip[] {
+  const views = Object.entries(VIEWS).map(([view, { text, has }]) => ({
+    view,
+    text,
+    count: domains.filter(has).length,
+  }))
+  const gone = { view: 'deleted', text: 'Deleted', count: more ? `${deleted.length}+` : deleted.length }
+  const others = [...views, gone].filter(({ view, count }) => count !== 0 || view === chosen)
+  return others.length === 0 ? [] : [{ view: 'all', text: 'All' }, ...others]
+}
+
+/** Those of a view whose names contain a text, or whose state it is. */
+function matching(domains: Overview[], view: string, wanted: string): Overview[] {
+  const has = VIEWS[view]?.has ?? (() => true)
+  return domains.filter(has).filter((domain) => {
+    const state = stateOf(domain)
+    return domain.name.includes(wanted) || [state, shortState(state).short.toLowerCase()].includes(wanted)
+  })
 }

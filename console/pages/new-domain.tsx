@@ -1,27 +1,30 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
+import { noteDomains } from '../api/me.ts'
 import { typedName } from '../model/policies.ts'
 import { previewOf } from '../model/zonefile.ts'
 import { Difference } from '../parts/difference.tsx'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { Failure } from '../parts/loading.tsx'
 import { ZonefileInput } from '../parts/zonefile-input.tsx'
-import { navigate } from '../router.ts'
+import { location, navigate } from '../router.ts'
 
 /** Creates a domain, perhaps with the records of a zone file, which are shown before. */
 export function NewDomainPage() {
   const [typed, setTyped] = useState('')
   const [zonefile, setZonefile] = useState('')
   const action = useAction()
+  const isImport = location.value.query.has('zonefile')
   const name = typedName(typed)
   const create = async () => {
     const body = { name, ...(zonefile.trim() !== '' && { zonefile }) }
     const domain = await ask(api.POST('/api/v1/domains/', { body }))
+    noteDomains({ by: 1 })
     navigate(`domains/${domain.name}`)
   }
   return (
     <>
-      <h1 tabIndex={-1}>Add domain</h1>
+      <h1 tabIndex={-1}>{isImport ? 'Import zone file' : 'Add domain'}</h1>
       <Form action={action} fields={['name', 'zonefile']} submit="Add the domain" onSubmit={create}>
         <div class="narrow">
           <Field
@@ -34,7 +37,7 @@ export function NewDomainPage() {
           />
         </div>
         <ZonefileInput
-          label="Zone file, if there is one"
+          label={isImport ? 'Zone file' : 'Zone file, if there is one'}
           rows={6}
           text={zonefile}
           onText={(text) => {

@@ -1,9 +1,10 @@
 import { useEffect } from 'preact/hooks'
-import type { components } from '../../build/api-types.d.ts'
 import { api, ask } from '../api/client.ts'
-import type { Domain } from '../api/domains.ts'
-import { mayDelete } from '../api/me.ts'
-import { shortState, SUSPENDED } from '../model/dnssec.ts'
+import { type Overview, overviewOf } from '../api/domains.ts'
+import { me } from '../api/me.ts'
+import { shortState } from '../model/dnssec.ts'
+import { stateOf } from '../model/domains.ts'
+import { authorOf } from '../model/history.ts'
 import { counted } from '../model/rrset.ts'
 import { hasStaged } from '../records/staging.ts'
 import { location } from '../router.ts'
@@ -19,10 +20,8 @@ const TABS = [
   ['/dnssec', 'DNSSEC'],
   ['/nameservers', 'Nameservers'],
   ['/zonefile', 'Zone file'],
-  ['/delete', 'Delete'],
+  ['/settings', 'Settings'],
 ] as const
-
-type Delegation = components['schemas']['Delegation']
 
 const changes = new Shared(0)
 
@@ -37,15 +36,21 @@ export function DomainHeader({ name }: { name: string }) {
   useEffect(() => {
     noteVisit(name)
   }, [])
-  const asked = useAsked(() => {
-    const params = { path: { name } }
-    return Promise.all([
-      ask(api.GET('/api/v1/domains/{name}/', { params })),
-      ask(api.GET('/api/v1/domains/{name}/delegation/', { params })),
-      ask(api.GET('/api/v1/domains/{name}/publication/', { params })),
-    ])
-  }, [changes.value])
-  const state = asked.value && shortState(stateOf(asked.value[0], asked.value[1]))
+  const overview = useAsked(() => overviewOf(name), [changes.value])
+  // The nameservers take longer to answer, some of them.
+  const published = useAsked(
+    () => ask(api.GET('/api/v1/domains/{name}/publication/', { params: { path: { name } } })),
+    [changes.value],
+  )
+  const asked = {
+    value: overview.value,
+    problem: overview.problem ?? published.problem,
+    reload: () => {
+      overview.reload()
+      published.reload()
+    },
+  }
+  const state = overview.value && shortState(stateOf(overview.value))
   return (
     <>
       <div class="head">
@@ -55,40 +60,26 @@ export function DomainHeader({ name }: { name: string }) {
       {/* Of a domain that does not exist, the page says so. */}
       {asked.problem?.status !== 404 && (
         <Loaded asked={asked}>
-          {([{ touched, suspended }, , { nameservers }]) => (
+          {(domain) => (
             <>
-              {suspended && (
+              {domain.suspended && (
                 <p class="alert" role="status">
-                  The operator of this service has suspended this domain (<Time at={suspended} />
+                  The operator of this service has suspended this domain (<Time at={domain.suspended} />
                   ). Its nameservers do not answer for it. Its records and keys are kept, but nobody can change or
                   delete it. Please contact the operator.
                 </p>
               )}
-              <p class="facts">
-                {nameservers.length > 0 && (
-                  <span>
-                    Served by{' '}
-                    <b>
-                      {nameservers.filter(({ status }) => status === 'INSYNC').length} of{' '}
-                      {counted(nameservers.length, 'nameserver')}
-                    </b>{' '}
-                    asked
-                  </span>
-                )}
-                <span>
-                  Changed{' '}
-                  <b>
-                    <Ago at={touched} />
-                  </b>
-                </span>
-              </p>
+              <Facts
+                domain={domain}
+                nameservers={published.value?.nameservers}
+                isRecords={path === `domains/${name}`}
+              />
             </>
           )}
         </Loaded>
       )}
       <nav class="tabs" aria-label={name}>
         {TABS.map(([part, text]) => {
-          if (part === '/delete' && !mayDelete(name)) return null
           const to = `domains/${name}${part}`
           return (
             <a key={part} href={to} aria-current={to === path ? 'page' : undefined}>
@@ -102,8 +93,41 @@ export function DomainHeader({ name }: { name: string }) {
   )
 }
 
-/** The state of a domain: that it is suspended, or else that of its delegation at the last check. */
-function stateOf({ suspended }: Domain, { checked, state }: Pick<Delegation, 'checked' | 'state'>): string {
-  if (suspended) return SUSPENDED
-  return checked === null ? 'unknown' : state
+interface FactsProps {
+  domain: Overview
+  /** Undefined: not known yet. */
+  nameservers: { status: string }[] | undefined
+  /** Whether the page itself says how many record sets there are. */
+  isRecords: boolean
+}
+
+function Facts({ domain, nameservers, isRecords }: FactsProps) {
+  const change = domain.last_change
+  return (
+    <p class="facts">
+      {nameservers === undefined && <span>Loading…</span>}
+      {nameservers !== undefined && nameservers.length > 0 && (
+        <span>
+          Served by{' '}
+          <b>
+            {nameservers.filter(({ status }) => status === 'INSYNC').length} of{' '}
+            {counted(nameservers.length, 'nameserver')}
+          </b>{' '}
+          asked
+        </span>
+      )}
+      <span>
+        Changed{' '}
+        <b>
+          <Ago at={change?.created ?? domain.published} />
+        </b>
+        {change && ` by ${authorOf(change, me.value!.account.email)}`}
+      </span>
+      {!isRecords && (
+        <span>
+          <b>{counted(domain.rrsets, 'record set')}</b>
+        </span>
+      )}
+    </p>
+  )
 }

@@ -18,6 +18,11 @@ const SHAPES: Record<string, ComponentChildren> = {
       <path d="M2 8h12M8 2c4 4 4 8 0 12M8 2c-4 4-4 8 0 12" />
     </>
   ),
+  import: (
+    <>
+      <path d="M8 2v8M5 7l3 3 3-3M2.5 10v3.5h11V10" />
+    </>
+  ),
   search: (
     <>
       <circle cx="7" cy="7" r="4.5" />

@@ -5,11 +5,13 @@ interface Props {
   title: ComponentChildren
   /** Whether only the title is seen until somebody opens it. */
   isFolded?: boolean
+  /** Whether what it does cannot be undone by a click. */
+  isDanger?: boolean
   children: ComponentChildren
 }
 
 /** A card of a page, with its heading. */
-export function Panel({ title, isFolded = false, children }: Props) {
+export function Panel({ title, isFolded = false, isDanger = false, children }: Props) {
   const id = useId()
   const heading = <h2 id={id}>{title}</h2>
   return isFolded ? (
@@ -18,7 +20,7 @@ export function Panel({ title, isFolded = false, children }: Props) {
       {children}
     </details>
   ) : (
-    <section class="panel" aria-labelledby={id}>
+    <section class={isDanger ? 'panel danger' : 'panel'} aria-labelledby={id}>
       {heading}
       {children}
     </section>

@@ -35,6 +35,11 @@ export function Side() {
           <a key={to} href={to} aria-current={to === current ? 'page' : undefined}>
             <Icon of={to || 'domains'} />
             {text}
+            {to === '' && (
+              <span class="count" aria-hidden="true">
+                {me.value!.account.domains}
+              </span>
+            )}
           </a>
         ))}
       </nav>

@@ -1,8 +1,10 @@
 import type { Browser } from 'playwright-core'
 import { previewOf } from '../../console/model/zonefile.ts'
 import { resumeServing, suspend } from '../../src/service/operation/suspension.ts'
+import { query } from '../../src/store/database.ts'
 import { PHONE, withBrowser } from '../support/browser.ts'
-import { newDomain, newRRset, rrset } from '../support/clients/api.ts'
+import { freshName, newDomain, newRRset, newZone, rrset } from '../support/clients/api.ts'
+import { addToken } from '../support/clients/tokens.ts'
 import { check, DESK, openConsole } from '../support/console/console.ts'
 import { apply, stageNew } from '../support/console/records.ts'
 import { useService } from '../support/harness.ts'
@@ -89,8 +91,10 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await page.locator('table.list tbody tr').count(), 1)
     await page.getByLabel('Search domains').fill('none')
     await page.getByText('No domain matches “none”.').waitFor()
-    await page.getByText('Deleted domains').click()
+    await page.getByLabel('Search domains').fill('')
+    await page.getByRole('button', { name: 'Deleted · 1', exact: true }).click()
     await page.getByRole('button', { name: `Bring back ${gone}` }).waitFor()
+    t.is(await page.getByRole('link', { name: other, exact: true }).count(), 0)
     await check(t, tab, 'domains-deleted')
     await page.getByRole('button', { name: `Bring back ${gone}` }).click()
     await page.getByRole('heading', { name: gone }).waitFor()
@@ -151,28 +155,145 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.context().close()
   })
 
-  test('the domains are there before their states, and without them', async (t) => {
+  test('chips show the domains that need their owner, that nobody has delegated, and that are deleted', async (t) => {
     const { api, secret } = await service().account()
-    const name = await newDomain(api)
-    await storeCheck(service(), name, 'secure')
-    const { page } = await openConsole(browser(), service().url, { path: 'account', secret })
-    let answer = (): void => undefined
-    const held = new Promise<void>((resolve) => (answer = resolve))
-    await page.route('**/delegations/*', async (route) => {
-      await held
-      await route.fulfill({ status: 500, json: { detail: 'Internal server error.' } })
-    })
+    const states = ['secure', 'insecure', 'mismatch', 'not-delegated', 'propagating', 'unknown'] as const
+    const names = new Map<string, string>()
+    for (const state of states) {
+      const name = await newDomain(api)
+      names.set(state, name)
+      await storeCheck(service(), name, state)
+    }
+    const tab = await openConsole(browser(), service().url, { secret })
+    const { page } = tab
+    const chip = (name: string) => page.getByRole('group', { name: 'Which domains' }).getByRole('button', { name })
+    const shown = () => page.locator('table.list tbody td:first-child').allInnerTexts()
+    await chip('Needs you · 2').waitFor()
+    t.is(await chip('Deleted').count(), 0)
+    t.is(await chip('All').getAttribute('aria-pressed'), 'true')
+    t.is((await shown()).length, 6)
+    await chip('Needs you · 2').click()
+    t.deepEqual(await shown(), [names.get('mismatch'), names.get('insecure')])
+    t.is(await chip('Needs you · 2').getAttribute('aria-pressed'), 'true')
+    await check(t, tab, 'domains-needs-you')
+    await page.getByLabel('Search domains').fill('wrong ds')
+    t.deepEqual(await shown(), [names.get('mismatch')])
+    await page.getByLabel('Search domains').fill('')
+    await chip('Not delegated · 1').click()
+    t.deepEqual(await shown(), [names.get('not-delegated')])
+    // The view comes back with the page.
+    await page.getByRole('link', { name: names.get('not-delegated')! }).click()
+    await page.getByRole('heading', { name: names.get('not-delegated')! }).waitFor()
+    await page.goBack()
+    await chip('Not delegated · 1').waitFor()
+    t.deepEqual(await shown(), [names.get('not-delegated')])
+    await chip('All').click()
+    t.is((await shown()).length, 6)
+    // What a chip shows can go away.
+    await api.delete(`/domains/${names.get('not-delegated')}/`)
+    await page.goto(`${service().url}/console/?show=not-delegated`)
+    await page.getByText('None at the moment.').waitFor()
+    await chip('Not delegated · 0').waitFor()
+    await chip('Deleted · 1').waitFor()
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('each domain has its size, and who changed it last and when', async (t) => {
+    const { account, api, domain } = await newZone(service(), rrset(), rrset({ subname: 'mail' }))
+    const other = await newDomain(api)
+    const bot = await addToken(service(), account.id, { name: 'deploy-bot' })
+    await newRRset(bot.api, domain, { subname: 'by-bot' })
+    await query(
+      service().system.db,
+      `update history set created = now() - interval '3 hours' where source = 'creation'
+         and domain_id = (select id from domains where name = :other)`,
+      { other },
+    )
+    const tab = await openConsole(browser(), service().url, { secret: account.secret })
+    const { page } = tab
+    const cells = (name: string) => page.getByRole('row').filter({ hasText: name }).getByRole('cell').allInnerTexts()
+    await page.getByRole('link', { name: domain }).waitFor()
+    t.deepEqual(await cells(domain), [domain, 'Not checked', '4', 'just now', 'token “deploy-bot”'])
+    t.deepEqual((await cells(other)).slice(2, 4), ['1', '3 hours ago'])
+    t.regex((await page.locator('td time').first().getAttribute('title'))!, /\d:\d\d/)
+    // So says the page of the domain.
+    await page.getByRole('link', { name: domain }).click()
+    await page.locator('.facts').getByText('Changed just now by token “deploy-bot”').waitFor()
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.locator('.facts').getByText('4 record sets').waitFor()
+    // Who may not see the author in the history does not see it here.
+    const reader = await addToken(service(), account.id)
+    const { page: theirs } = await openConsole(browser(), service().url, { secret: reader.secret })
+    await theirs.getByRole('link', { name: domain }).waitFor()
+    t.is(await theirs.getByText('deploy-bot').count(), 0)
+    t.deepEqual(tab.found, [])
+    await theirs.context().close()
+    await page.context().close()
+  })
+
+  test('an account without domains sees what it can do, as far as the token may', async (t) => {
+    const account = await service().account()
+    const limited = await addToken(service(), account.id, { permCreateDomain: true })
+    const reader = await addToken(service(), account.id)
+    const tab = await openConsole(browser(), service().url, { secret: account.secret })
+    const { page } = tab
+    const steps = page.locator('main').getByRole('listitem')
+    await page.getByText('No domains yet. Begin with one of these:').waitFor()
+    await check(t, tab, 'domains-first-steps')
+    for (const [name, heading] of [
+      ['Add a domain', 'Add domain'],
+      ['Import a zone file', 'Import zone file'],
+      ['Make a token for a program', 'Create a token'],
+    ] as const) {
+      await steps.getByRole('link', { name }).click()
+      await page.getByRole('heading', { name: heading, exact: true }).waitFor()
+      await page.goBack()
+    }
+    for (const [secret, count] of [
+      [limited.secret, 2],
+      [reader.secret, 0],
+    ] as const) {
+      const { page: theirs } = await openConsole(browser(), service().url, { secret })
+      await theirs.getByText('No domains yet.').waitFor()
+      t.is(await theirs.locator('main').getByRole('listitem').count(), count)
+      await theirs.context().close()
+    }
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('the navigation has the number of domains, right after each creation, deletion and return', async (t) => {
+    const { api, secret } = await service().account()
+    await newDomain(api)
+    const tab = await openConsole(browser(), service().url, { path: 'account', secret })
+    const { page } = tab
+    const number = (text: string) => page.locator('.side nav .count').getByText(text, { exact: true }).waitFor()
+    await number('1')
+    await page.goto(`${service().url}/console/new-domain?zonefile`)
+    const name = freshName()
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByLabel('Zone file', { exact: true }).fill('www 300 IN A 192.0.2.1')
+    await page.getByRole('button', { name: 'Add the domain' }).click()
+    await page.getByRole('heading', { name }).waitFor()
+    await number('2')
+    await page.getByRole('link', { name: 'Settings', exact: true }).click()
+    await page.getByLabel('Type the name of the domain').fill(name)
+    await page.getByRole('button', { name: `Delete ${name}` }).click()
+    await page.getByText(`${name} is deleted. It can come back until`).waitFor()
+    await number('1')
+    await check(t, tab, 'domain-deleted')
+    await page
+      .getByRole('status')
+      .getByRole('button', { name: `Bring back ${name}` })
+      .click()
+    await page.getByRole('heading', { name }).waitFor()
+    await number('2')
+    // What others do is seen with the list.
+    await newDomain(api)
     await page.getByRole('link', { name: 'Domains', exact: true }).click()
-    await page.getByRole('link', { name }).waitFor()
-    t.is(await page.getByRole('cell').nth(1).innerText(), 'Loading…')
-    answer()
-    await page.getByRole('alert').getByText('Internal server error.').waitFor()
-    t.is(await page.getByRole('link', { name }).count(), 1)
-    t.is(await page.getByRole('cell').nth(1).innerText(), '')
-    await page.unroute('**/delegations/*')
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('Secure', { exact: true }).waitFor()
-    t.is(await page.getByRole('alert').count(), 0)
+    await number('3')
+    t.deepEqual(tab.found, [])
     await page.context().close()
   })
 
@@ -220,7 +341,7 @@ function declare(test: Declare, browser: () => Browser): void {
     for (const [part, shown] of [
       ['', '.record-row'],
       ['/nameservers', 'text=May transfer'],
-      ['/delete', 'text=Type the name'],
+      ['/settings', 'text=Type the name'],
     ] as const) {
       await page.goto(`${service().url}/console/domains/${name}${part}`)
       await notice.waitFor()

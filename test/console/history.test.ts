@@ -180,11 +180,11 @@ function declare(test: Declare, browser: () => Browser): void {
   test('a person deletes a domain by typing its name', async (t) => {
     const { api, secret } = await service().account()
     const name = await newDomain(api)
-    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/delete`, secret })
+    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/settings`, secret })
     const { page } = tab
     const button = page.getByRole('button', { name: `Delete ${name}` })
-    await page.getByText('with its records and its keys, for 90 days.').waitFor()
-    await check(t, tab, 'delete')
+    await page.getByText('For 90 days, who may create domains can bring it back').waitFor()
+    await check(t, tab, 'settings')
     t.true(await button.isDisabled())
     await page.getByLabel('Type the name of the domain').fill(name)
     await button.click()

@@ -199,14 +199,14 @@ function declare(test: Declare, browser: () => Browser): void {
         'domains/:',
         'domains/:/history',
         'domains/:/zonefile',
-        'domains/:/delete',
+        'domains/:/settings',
         'tokens/:',
         ':',
       ]) {
         await page.goto(`${service().url}/console/${path.replace(':', encodeURI(text))}?${encodeURI(text)}`)
         await page.getByRole('heading', { level: 1 }).waitFor()
         await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
-        if (/history|zonefile|tokens/.test(path)) await page.getByRole('alert').waitFor()
+        if (/history|zonefile|settings|tokens/.test(path)) await page.getByRole('alert').waitFor()
         if (path.startsWith('domains')) await page.getByRole('heading', { name: text }).waitFor()
         await checkClean(t, tab, `${path} ${text}`)
       }

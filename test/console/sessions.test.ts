@@ -129,9 +129,10 @@ function declare(test: Declare, browser: () => Browser): void {
     }
     const button = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true })
     const link = (name: string) => (page: Page) => page.getByRole('link', { name, exact: true })
-    await isOffered('', 'Domains', link('Add domain'), (page) => page.getByText('Deleted domains'))
+    await isOffered('', 'Domains', link('Add domain'), link('Import zone file'))
     await isOffered('tokens', 'Tokens', link('Create a token'))
-    await isOffered(`domains/${other}`, other, button('Add record'), button('Templates'), link('Delete'))
+    await isOffered(`domains/${other}`, other, button('Add record'), button('Templates'))
+    await isOffered(`domains/${other}/settings`, other, button(`Delete ${other}`))
     await tab.page.getByRole('checkbox', { name: 'Select @ NS' }).check()
     await button('Copy as zone file lines')(tab.page).waitFor()
     t.is(await button('Delete')(tab.page).count(), 0)
@@ -147,7 +148,6 @@ function declare(test: Declare, browser: () => Browser): void {
     // Where it may write something, adding is offered.
     const { page } = tab
     await page.goto(`${service().url}/console/domains/${domain}`)
-    await link('Delete')(page).waitFor()
     await button('Add record')(page).click()
     await page.getByLabel('Name', { exact: true }).fill('www')
     t.is(await page.getByText('This token may not write').count(), 0)

@@ -26,6 +26,7 @@ const readings = ({ domain, tokenId }: Site): Reading[] => [
   ['dnssec', `domains/${domain}/dnssec`, 'text=My registrar wants'],
   ['nameservers', `domains/${domain}/nameservers`, 'text=May transfer'],
   ['zonefile', `domains/${domain}/zonefile`, 'textarea'],
+  ['settings', `domains/${domain}/settings`, 'text=Shortest TTL'],
   ['search', 'search?text=192.0.2.1', 'table.list'],
   ['tokens', 'tokens', 'table.list'],
   ['token', `tokens/${tokenId}`, 'text=Save the settings'],
@@ -33,9 +34,8 @@ const readings = ({ domain, tokenId }: Site): Reading[] => [
 ]
 
 /** The pages that ask for nothing before their user does something. */
-const others = ({ domain }: Site): Reading[] => [
+const OTHERS: Reading[] = [
   ['new-domain', 'new-domain', 'text=Such as example.org'],
-  ['delete', `domains/${domain}/delete`, 'text=Type the name'],
   ['new-token', 'tokens/new', 'text=Name of the token'],
 ]
 
@@ -238,7 +238,7 @@ function declare(test: Declare, browser: () => Browser): void {
 
   test('a session that has ended leads from every page to sign-in, and back', async (t) => {
     const site = await newSite(service())
-    for (const [name, path, shown] of [...readings(site), ...others(site)]) {
+    for (const [name, path, shown] of [...readings(site), ...OTHERS]) {
       const { id, secret } = await addToken(service(), site.accountId, { permManageTokens: true })
       const tab = await openConsole(browser(), service().url, { path, secret })
       const { page } = tab
@@ -271,7 +271,7 @@ function declare(test: Declare, browser: () => Browser): void {
       await addPolicies(service(), id, ...policies)
       const tab = await openConsole(browser(), service().url, { secret })
       const { page } = tab
-      for (const [name, path, shown] of [...readings(site), ...others(site)]) {
+      for (const [name, path, shown] of [...readings(site), ...OTHERS]) {
         await open(tab, path)
         t.true((await page.getByRole('note').innerText()).startsWith(words))
         const denied: Record<string, string> = {
@@ -298,7 +298,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByLabel('Password').fill(people.PASSWORD)
     await press(page, 'Sign in')
     await page.getByLabel('Code').waitFor()
-    for (const [, path] of [...readings(site), ...others(site)]) {
+    for (const [, path] of [...readings(site), ...OTHERS]) {
       await open(tab, path)
       await page.getByLabel('Code').waitFor()
       t.is(await page.getByRole('navigation').count(), 0)
@@ -331,9 +331,11 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('No tokens yet.').waitFor()
     await check(t, tab, 'tokens-empty')
     await open(tab, '')
-    await page.getByText('Deleted domains').click()
-    await page.getByText('None that could come back.').waitFor()
+    await page.getByRole('link', { name: 'Add a domain' }).waitFor()
     await check(t, tab, 'domains-empty')
+    await open(tab, '?show=deleted')
+    await page.getByText('None at the moment.').waitFor()
+    await check(t, tab, 'domains-none-deleted')
     await open(tab, 'nowhere')
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
     await check(t, tab, 'no-page')

@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks'
+import { api, ask } from '../api/client.ts'
+import { mayDelete, noteDomains } from '../api/me.ts'
+import { ttlWords } from '../model/ttl.ts'
+import { Field, Form, useAction } from '../parts/form.tsx'
+import { Loaded, useAsked } from '../parts/loading.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { Time } from '../parts/time.tsx'
+import { navigate } from '../router.ts'
+
+/** What holds for a domain as a whole, and its deletion. */
+export function SettingsPage({ name }: { name: string }) {
+  const asked = useAsked(() => ask(api.GET('/api/v1/domains/{name}/', { params: { path: { name } } })), [])
+  return (
+    <>
+      <Loaded asked={asked}>
+        {(domain) => (
+          <Panel title="This domain">
+            <dl class="parts">
+              <div>
+                <dt>Added</dt>
+                <dd>
+                  <Time at={domain.created} />
+                </dd>
+              </div>
+              <div>
+                <dt>Shortest TTL</dt>
+                <dd>{ttlWords(domain.minimum_ttl)}, which the operator of the service can change</dd>
+              </div>
+            </dl>
+          </Panel>
+        )}
+      </Loaded>
+      <Panel title="Delete this domain" isDanger>
+        {mayDelete(name) ? <Deletion name={name} /> : <p>This token may not delete {name}.</p>}
+      </Panel>
+    </>
+  )
+}
+
+/** What a deletion means, and the deletion of a domain whose name is typed. */
+function Deletion({ name }: { name: string }) {
+  const [typed, setTyped] = useState('')
+  const action = useAction()
+  const service = useAsked(() => ask(api.GET('/api/v1/service/')), [])
+  const remove = async () => {
+    await ask(api.DELETE('/api/v1/domains/{name}/', { params: { path: { name } } }))
+    noteDomains({ by: -1 })
+    navigate(`?deleted=${name}`)
+  }
+  return (
+    <>
+      <ul>
+        <li>All its records leave DNS: web sites, mail and all else at {name} stop as caches forget them.</li>
+        <li>What your registrar has stays. Remove the nameservers and the DS record there, too.</li>
+        <li>
+          {service.value ? `For ${service.value.history_days} days` : 'For some time'}, who may create domains can bring
+          it back with its records, its history and its keys. Policies of tokens that name it do not come back.
+        </li>
+      </ul>
+      <div class="narrow">
+        <Form action={action} submit={`Delete ${name}`} isReady={typed === name} isDangerous onSubmit={remove}>
+          <Field label="Type the name of the domain" value={typed} onText={setTyped} autocomplete="off" />
+        </Form>
+      </div>
+    </>
+  )
+}

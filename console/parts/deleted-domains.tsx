@@ -1,0 +1,42 @@
+import { api, ask } from '../api/client.ts'
+import type { DeletedDomain } from '../api/domains.ts'
+import { noteDomains } from '../api/me.ts'
+import { navigate } from '../router.ts'
+import { Act, type Action } from './form.tsx'
+import { List } from './list.tsx'
+import { Ago, Time } from './time.tsx'
+
+/** The deleted domains, which come back at a click. @param action whose problems the page shows */
+export function DeletedTable({ domains, action }: { domains: DeletedDomain[]; action: Action }) {
+  return (
+    <List heads={['Domain', 'Deleted', 'Can come back until']}>
+      {domains.map(({ name, deleted, restorable_until: until }) => (
+        <tr key={name}>
+          <td>
+            {name} <BringBack name={name} action={action} />
+          </td>
+          <td>
+            <Ago at={deleted} />
+          </td>
+          <td>
+            <Time at={until} />
+          </td>
+        </tr>
+      ))}
+    </List>
+  )
+}
+
+/** Brings a deleted domain back, and shows it. */
+export function BringBack({ name, action }: { name: string; action: Action }) {
+  const restore = async () => {
+    await ask(api.POST('/api/v1/domains/', { body: { name, restore: true } }))
+    noteDomains({ by: 1 })
+    navigate(`domains/${name}`)
+  }
+  return (
+    <Act class="small" action={action} work={restore} aria-label={`Bring back ${name}`}>
+      Bring back
+    </Act>
+  )
+}

@@ -1,0 +1,45 @@
+import type { Overview } from '../api/domains.ts'
+import { me } from '../api/me.ts'
+import { shortState, SUSPENDED } from '../model/dnssec.ts'
+import { stateOf } from '../model/domains.ts'
+import { authorOf } from '../model/history.ts'
+import { List } from './list.tsx'
+import { State } from './state.tsx'
+import { Ago } from './time.tsx'
+
+/** Domains with their states and their last changes. */
+export function DomainTable({ domains }: { domains: Overview[] }) {
+  return (
+    <div class="domains">
+      <List heads={['Domain', 'State', 'Record sets', 'Last change', 'By']}>
+        {domains.map((domain) => (
+          <tr key={domain.name}>
+            <td>
+              <a class="mono" href={`domains/${domain.name}`}>
+                {domain.name}
+              </a>
+            </td>
+            <td class="words">
+              <Delegation name={domain.name} state={stateOf(domain)} />
+            </td>
+            <td class="quiet">
+              {domain.rrsets.toLocaleString('en')}
+              <span class="on-phone"> record {domain.rrsets === 1 ? 'set' : 'sets'}</span>
+            </td>
+            <td class="quiet">
+              <Ago at={domain.last_change?.created ?? domain.published} />
+            </td>
+            <td class="quiet">{domain.last_change && authorOf(domain.last_change, me.value!.account.email)}</td>
+          </tr>
+        ))}
+      </List>
+    </div>
+  )
+}
+
+/** The state of a delegation, with the way to what can be done about it. */
+function Delegation({ name, state }: { name: string; state: string }) {
+  const { mood, short } = shortState(state)
+  const shown = <State mood={mood}>{short}</State>
+  return ['secure', 'unknown', SUSPENDED].includes(state) ? shown : <a href={`domains/${name}/dnssec`}>{shown}</a>
+}
