@@ -111,6 +111,14 @@ export const LASTING_WINDOW = 2 * MINUTE
 export const PAGE_SIZE = 500
 export const PAGE_OCTETS = 4 * 1024 * 1024
 
+/** Entries of a history that a page of a search looks at, and octets of their changes, about; words (contract §15.5). */
+export const SEARCHED_ENTRIES = 5_000
+export const SEARCHED_OCTETS = 4 * 1024 * 1024
+export const SEARCH_WORDS = 10
+
+/** Octets of the changes of an entry that are searched. */
+export const SEARCHED_CHANGES = 1024 * 1024
+
 /** The maximum length of an integer in text form (contract §1.4). */
 export const INTEGER_TEXT_LENGTH = 1000
 

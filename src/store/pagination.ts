@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { PAGE_OCTETS, PAGE_SIZE } from '../limits.ts'
+import { PAGE_OCTETS, PAGE_SIZE, SEARCHED_ENTRIES, SEARCHED_OCTETS } from '../limits.ts'
 import type { Timestamp } from '../time.ts'
 import { type Db, one, query, together } from './database.ts'
 
@@ -34,6 +34,11 @@ export interface List {
   joins?: string
   /** An entry fulfils exactly one of these. They are queried one by one, so that an index returns the rows in order. */
   conditions: string[]
+  /**
+   * What an entry must fulfil, too, with the octets that this costs, if no index finds it. Then there is one condition, and a
+   * page ends after SEARCHED_ENTRIES or SEARCHED_OCTETS: it may have few entries or none, although others follow.
+   */
+  test?: { condition: string; octets: string }
   bindings: Record<string, unknown>
 }
 
@@ -49,22 +54,83 @@ const LAST: Record<Direction, Timestamp> = {
  */
 export async function pageOf<Row>(pool: Pool, list: List, cursor?: Cursor): Promise<Page<Row>> {
   const towards = cursor?.towards ?? 'older'
+  const reach = await reachOf(pool, list, cursor)
   const [rows, hasBehind] = await together(pool, (db) =>
-    Promise.all([ahead<Row & Ahead>(db, list, cursor), cursor !== undefined && isAnyBehind(db, list, cursor)]),
+    Promise.all([
+      ahead<Row & Ahead>(db, within(list, reach, towards), cursor),
+      cursor !== undefined && isAnyBehind(db, list, cursor),
+    ]),
   )
   const hasMore = rows.length > PAGE_SIZE || (rows.at(-1)?.total ?? 0) > PAGE_OCTETS
   if (hasMore) rows.pop()
-  const onwards = hasMore ? { ...position(rows.at(-1)!), towards } : undefined
-  // If no entries are left ahead, the page behind is the last one of the list.
-  const start = rows[0] === undefined ? { id: cursor?.id ?? 0, created: LAST[towards] } : position(rows[0])
-  const backwards = hasBehind ? { ...start, towards: REVERSE[towards] } : undefined
+  const end = hasMore ? rows.at(-1) : following(reach)
+  const onwards = end && { ...position(end), towards }
+  const backwards = hasBehind
+    ? { ...startOf(towards, reach?.first ?? rows[0], cursor), towards: REVERSE[towards] }
+    : undefined
   return towards === 'older'
     ? { rows, newer: backwards, older: onwards }
     : { rows: rows.reverse(), newer: onwards, older: backwards }
 }
 
+/** Where the entries begin that a page has not looked at; undefined if there are none. */
+function following(reach: Reach | undefined): Position | undefined {
+  return reach?.hasMore === true ? reach.last : undefined
+}
+
+/** @param first undefined: no entries are left ahead, so the page behind is the last one of the list */
+function startOf(towards: Direction, first: Position | undefined, cursor: Cursor | undefined): Position {
+  return first === undefined ? { id: cursor?.id ?? 0, created: LAST[towards] } : position(first)
+}
+
 function position({ created, id }: Position): Position {
   return { created, id }
+}
+
+/** The entries that a page of a list with a test looks at: the first and the last one, and whether others follow. */
+interface Reach {
+  first: Position
+  last: Position
+  hasMore: boolean
+}
+
+/** @returns undefined if the list has no test, or no entries are ahead */
+async function reachOf(db: Db, list: List, cursor?: Cursor): Promise<Reach | undefined> {
+  const { table, conditions, test, bindings } = list
+  if (test === undefined) return undefined
+  const isNewer = cursor?.towards === 'newer'
+  const order = `order by ${isNewer ? 'created, id' : 'created desc, id desc'}`
+  const from = cursor && `and (created, id) ${isNewer ? '>' : '<'} (:created, :id)`
+  const rows = await query<Position & { isLast: boolean }>(
+    db,
+    `with near as materialized (
+         select created, id, row_number() over w as rank, sum(octets) over w - octets as before
+         from (
+           select created, id, ${test.octets} as octets from ${table}
+           where ${conditions[0]!} ${from ?? ''} ${order} limit ${SEARCHED_ENTRIES + 1}
+         ) as entries window w as (${order} rows unbounded preceding)
+       ),
+       seen as (select max(rank) as last from near where rank <= ${SEARCHED_ENTRIES} and before < ${SEARCHED_OCTETS})
+     select created, id, rank = (select max(rank) from near) as "isLast" from near, seen
+     where rank in (1, seen.last) order by rank`,
+    { ...bindings, ...(cursor && position(cursor)) },
+  )
+  const [first, last = first] = rows
+  return first && { first, last: last!, hasMore: !last!.isLast }
+}
+
+/** The list with its test, for the entries that a page looks at alone. */
+function within(list: List, reach: Reach | undefined, towards: Direction): List {
+  const { conditions, test, bindings } = list
+  if (test === undefined) return list
+  if (reach === undefined) return { ...list, conditions: ['false'] }
+  const { created, id } = reach.last
+  const span = `(created, id) ${towards === 'older' ? '>=' : '<='} (:lastCreated, :lastId)`
+  return {
+    ...list,
+    conditions: [`${conditions[0]!} and ${span} and ${test.condition}`],
+    bindings: { ...bindings, lastCreated: created, lastId: id },
+  }
 }
 
 interface Ahead extends Position {

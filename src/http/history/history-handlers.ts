@@ -6,10 +6,14 @@ import { answerChanges, terms } from '../kit/terms.ts'
 import { ENTRY, readWhen } from './history-representation.ts'
 
 export async function listEntries(ctx: Context): Promise<void> {
-  const filter = { subname: parameter(ctx, 'subname'), type: parameter(ctx, 'type') }
+  const filter = {
+    subname: parameter(ctx, 'subname'),
+    type: parameter(ctx, 'type'),
+    search: parameter(ctx, 'search'),
+  }
   await answerList(ctx, {
     ids: 'uuids',
-    filters: ['subname', 'type'],
+    filters: ['subname', 'type', 'search'],
     page: (cursor) => history.list(ctx.state, filter, cursor),
     total: () => history.count(ctx.state, filter),
     present: (entry) => ENTRY.present(entry),

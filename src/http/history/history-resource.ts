@@ -25,8 +25,10 @@ export const HISTORY: Group = {
       GET: {
         id: 'listHistory',
         summary: 'List the entries of the history',
-        description: 'Newest first.',
-        ...pages(ENTRY.schema, 'subname', 'type'),
+        description:
+          'Newest first. A page of a search can have few entries or none, while others follow: it looks at a part of the ' +
+          'history.',
+        ...pages(ENTRY.schema, 'subname', 'type', 'search'),
         chain: [history.listEntries],
       },
     },

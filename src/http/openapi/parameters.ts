@@ -41,7 +41,10 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     example: '_acme-challenge.www.example.com',
   },
   search: {
-    description: 'Shows only those whose name (of RRsets, the subname) contains this text, in any case.',
+    description:
+      'Shows only those whose name (of RRsets, the subname) contains this text, in any case. Of a history: those with all ' +
+      'of these words in a changed name or in the author, or as a changed type; `name:`, `by:` and `type:` before a word ' +
+      'say where.',
     example: 'shop',
     allowEmptyValue: true,
   },

@@ -10,7 +10,9 @@ import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrset
 import { before, type Timestamp } from '../../time.ts'
 import type { Access, Actor, Writer } from '../actor.ts'
 import { isUuid } from '../ids.ts'
+import { wordsOf } from '../names/history-search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
+import { groupOf } from '../throttling/callers.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 import { accepted, type Change, changeOf, permitted, rrsetKey, type Written } from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
@@ -38,16 +40,26 @@ export interface Entry extends Omit<store.Entry, 'event'> {
 export { ACTIONS, SOURCES } from '../../store/zone/history.ts'
 export type { Step }
 
-/** Returns a page of the entries with a change of an RRset that passes the filter, newest first (contract §15.5). */
-export async function list({ system, actor, domain }: Access, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
-  if (!isStorable(filter)) return EMPTY
-  const page = await store.page(system.db, domain.id, filter, cursor)
+/** The entries of a list: those with a change of such an RRset, and with the words of a search. */
+export interface EntryFilter extends Filter {
+  search?: string | undefined
+}
+
+/** Returns a page of the entries that pass the filter, newest first (contract §15.5). */
+export async function list(access: Access, filter: EntryFilter, cursor?: Cursor): Promise<Page<Entry>> {
+  const { system, actor, domain } = access
+  const words = wordsOf(filter.search ?? '', domain.name)
+  if (!isStorable(filter) || words === undefined) return EMPTY
+  const search = words.length === 0 ? undefined : { words, seesAuthors: seesAuthors(actor), creation: domain.created }
+  const leave = search && (await system.bounds.searches.take(`searches of ${groupOf(actor)}`, system.patience))
+  const page = await store.page(system.db, domain.id, { ...filter, search }, cursor).finally(leave)
   return { ...page, rows: page.rows.map((entry) => withEvent(domain, shownTo(actor, entry))) }
 }
 
-/** Counts the domain's entries that pass the filter. */
-export async function count({ system, domain }: Access, filter: Filter): Promise<number> {
-  return isStorable(filter) ? store.count(system.db, domain.id, filter) : 0
+/** Counts the entries that pass the filter; of a search, all of the domain, because counting would look at all of them. */
+export async function count({ system, domain }: Access, filter: EntryFilter): Promise<number> {
+  if (!isStorable(filter)) return 0
+  return store.count(system.db, domain.id, filter.search ? {} : filter)
 }
 
 /** @throws NotFound */

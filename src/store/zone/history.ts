@@ -4,7 +4,8 @@ import { stringify } from '../../flow/slices.ts'
 import { microseconds, type Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import type { Phase } from '../domains/rollovers.ts'
-import { type Cursor, type Page, pageOf } from '../pagination.ts'
+import { type Cursor, type List, type Page, pageOf } from '../pagination.ts'
+import { OWN, type Search, searched } from './history-search.ts'
 import type { Filter, RRsetKey, RRsetState } from './rrsets.ts'
 
 /** The origins of a change (contract §15.5). */
@@ -170,12 +171,17 @@ export function idAt(time: Timestamp, random: Buffer): string {
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${rest}-${tail.slice(0, 4)}-${tail.slice(4)}`
 }
 
-/** Returns a page of the domain's entries with a change of an RRset that passes the filter, newest first. */
-export async function page(pool: Pool, domainId: number, filter: Filter, cursor?: Cursor): Promise<Page<Entry>> {
-  const { condition, bindings } = matching(domainId, filter)
+/** The entries of a list: those with a change of such an RRset that a search finds, too. */
+export interface EntryFilter extends Filter {
+  search?: Search | undefined
+}
+
+/** Returns a page of the domain's entries that pass the filter, newest first. */
+export async function page(pool: Pool, domainId: number, filter: EntryFilter, cursor?: Cursor): Promise<Page<Entry>> {
   const columns = `${COLUMNS}, case when octet_length(changes) <= ${SMALL} then changes end as changes`
-  const conditions = [condition]
-  const found = await pageOf<StoredEntry>(pool, { table: 'history', columns, conditions, bindings }, cursor)
+  const { condition, bindings } = matching(domainId, filter)
+  const list: List = { table: 'history', columns, conditions: [condition], bindings }
+  const found = await pageOf<StoredEntry>(pool, filter.search ? searched(list, filter.search) : list, cursor)
   return { ...found, rows: found.rows.map(withChanges) }
 }
 
@@ -205,13 +211,12 @@ function matching(
   domainId: number,
   { subname, type }: Filter,
 ): { condition: string; bindings: Record<string, unknown> } {
-  const own = 'domain_id = :domainId'
   if (subname !== undefined) {
     const start = JSON.stringify(type === undefined ? [subname] : [subname, type]).replace(/\]$/, ',')
-    return { condition: `${own} and position(:start in changes) > 0`, bindings: { domainId, start } }
+    return { condition: `${OWN} and position(:start in changes) > 0`, bindings: { domainId, start } }
   }
-  if (type === undefined) return { condition: own, bindings: { domainId } }
-  return { condition: `${own} and changes ~ :pattern`, bindings: { domainId, pattern: `\\["[^"]*","${type}",` } }
+  if (type === undefined) return { condition: OWN, bindings: { domainId } }
+  return { condition: `${OWN} and changes ~ :pattern`, bindings: { domainId, pattern: `\\["[^"]*","${type}",` } }
 }
 
 /** Returns an entry of the domain. */
