@@ -1,6 +1,4 @@
-import { withoutDot } from '../../src/dns/names.ts'
 import { stepWords } from './dnssec.ts'
-import { asciiName } from './owner.ts'
 import { type Change, counted } from './rrset.ts'
 
 /** What a line of the history says of an entry (contract §15.5). */
@@ -9,6 +7,7 @@ interface Entry {
   owner: string | null
   token: { name: string | null } | null
   count: number
+  event: 'creation' | 'deletion' | 'return' | null
   rollover: { action: string; phase: string | null } | null
   changes: Change[] | null
 }
@@ -25,11 +24,15 @@ const SOURCES: Record<string, string> = {
   repair: 'repair of what others had changed in DNS',
 }
 
+/** What happened to the domain itself. */
+const EVENTS = { creation: 'Domain created', deletion: 'Domain deleted', return: 'Domain restored' }
+
 /** How many changes a line names. */
 const MOST_NAMED = 3
 
 /** What an entry did: the changes that its line names, and what follows these. */
-export function deedOf({ changes, count, rollover }: Entry): { named: Change[]; rest: string } {
+export function deedOf({ changes, count, event, rollover }: Entry): { named: Change[]; rest: string } {
+  if (event !== null) return { named: [], rest: `${EVENTS[event]} · ${counted(count, 'record set')}` }
   if (rollover !== null) return { named: [], rest: stepWords(rollover) }
   if (changes === null) return { named: [], rest: counted(count, 'record set') }
   return { named: changes.slice(0, MOST_NAMED), rest: count > MOST_NAMED ? `${count - MOST_NAMED} more` : '' }
@@ -37,7 +40,7 @@ export function deedOf({ changes, count, rollover }: Entry): { named: Change[]; 
 
 /** Who did it, and how: `token “ci”`, `the operator`, `a token that was deleted`. */
 export function authorOf(
-  { source, token, owner }: Omit<Entry, 'count' | 'rollover' | 'changes'>,
+  { source, token, owner }: Omit<Entry, 'count' | 'event' | 'rollover' | 'changes'>,
   email: string,
 ): string {
   const words = SOURCES[source]
@@ -68,16 +71,6 @@ export function dayWords(midnight: Date, now = new Date()): string {
   // Days of 23 and 25 hours count as one.
   const age = Math.round((new Date(now).setHours(0, 0, 0, 0) - midnight.getTime()) / 86_400_000)
   return ['Today', 'Yesterday'][age] ?? DAY.format(midnight)
-}
-
-/** The filters that are given. A name is one of the domain, or a full one; `@` is the apex. */
-export function wanted({ subname, type }: { subname: string; type: string }, domain: string) {
-  const name = withoutDot(asciiName(subname))
-  const inside = name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : name
-  return {
-    ...(name !== '' && { subname: ['@', domain].includes(name) ? '' : inside }),
-    ...(type.trim() !== '' && { type: type.trim().toUpperCase() }),
-  }
 }
 
 /** The change back. */

@@ -3,7 +3,7 @@ import type { components } from '../../build/api-types.d.ts'
 import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
-import { authorOf, byDay, dayWords, deedOf, reversed, wanted } from '../model/history.ts'
+import { authorOf, byDay, dayWords, deedOf, reversed } from '../model/history.ts'
 import { inOrder } from '../model/order.ts'
 import { shownName, verbFor } from '../model/rrset.ts'
 import { applied } from '../model/state.ts'
@@ -25,15 +25,15 @@ type Open = { undo: Entry } | { state: number; title: string } | { restore: numb
 
 /** Who changed what in a domain, and when; undoes entries, and brings former states back. */
 export function HistoryPage({ name }: { name: string }) {
-  const [filter, setFilter] = useState({ subname: '', type: '' })
+  const [search, setSearch] = useState('')
   const [open, setOpen] = useState<Open>()
   const [version, setVersion] = useState<number>()
   const asked = useMore(
     (cursor) => {
-      const params = { path: { name }, query: { cursor, ...wanted(filter, name) } }
+      const params = { path: { name }, query: { cursor, search: search.trim() } }
       return askPage(api.GET('/api/v1/domains/{name}/history/', { params }))
     },
-    [name, filter, version],
+    [name, search, version],
   )
   const close = () => {
     setOpen(undefined)
@@ -44,11 +44,13 @@ export function HistoryPage({ name }: { name: string }) {
   }
   return (
     <>
-      <Filter onFilter={setFilter} />
+      <Filter onFilter={setSearch} />
       <Loaded asked={asked}>
         {(entries) =>
           entries.length === 0 ? (
-            <p role="status">No change matches.</p>
+            <p role="status">
+              {asked.more === undefined ? 'No change matches.' : 'None of the latest changes matches.'}
+            </p>
           ) : (
             byDay(entries).map((day) => (
               <section key={day.day.getTime()}>
@@ -92,40 +94,30 @@ export function HistoryPage({ name }: { name: string }) {
   )
 }
 
-function Filter({ onFilter }: { onFilter: (filter: { subname: string; type: string }) => void }) {
-  const [subname, setSubname] = useState('')
-  const [type, setType] = useState('')
+function Filter({ onFilter }: { onFilter: (search: string) => void }) {
+  const [search, setSearch] = useState('')
   return (
     <form
       class="tools"
       role="search"
       onSubmit={(event) => {
         event.preventDefault()
-        onFilter({ subname, type })
+        onFilter(search)
       }}
     >
-      <label>
-        Name{' '}
-        <input
-          value={subname}
-          placeholder="@, www"
-          onInput={(event) => {
-            setSubname(event.currentTarget.value)
-          }}
-        />
-      </label>
-      <label>
-        Type{' '}
-        <input
-          value={type}
-          size={8}
-          placeholder="MX"
-          onInput={(event) => {
-            setType(event.currentTarget.value)
-          }}
-        />
-      </label>
-      <button>Filter</button>
+      <input
+        type="search"
+        size={32}
+        aria-label="Search the history"
+        placeholder="Name, type or author"
+        value={search}
+        onInput={(event) => {
+          setSearch(event.currentTarget.value)
+          // The cross in it empties it.
+          if (event.currentTarget.value === '') onFilter('')
+        }}
+      />
+      <button>Search</button>
     </form>
   )
 }
@@ -163,15 +155,17 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
 }
 
 function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: (open: Open) => void }) {
-  const { id, version, source, rollover, trimmed } = entry
+  const { id, version, source, event, rollover, trimmed } = entry
   const asked = useAsked(
     async () =>
       entry.changes ??
       (await ask(api.GET('/api/v1/domains/{name}/history/{id}/', { params: { path: { name, id } } }))).changes!,
     [id],
   )
-  const isCreation = ['creation', 'import'].includes(source)
-  const states = [...(isCreation || trimmed ? [] : ([['before', version - 1]] as const)), ['after', version]] as const
+  const states = [
+    ...(event === 'creation' || event === 'return' || trimmed ? [] : ([['before', version - 1]] as const)),
+    ...(event === 'deletion' ? [] : ([['after', version]] as const)),
+  ]
   /** Stages what would undo the entry, so that one can choose; what has changed since is asked about there. */
   const stage = () => {
     stageElsewhere(
@@ -193,7 +187,7 @@ function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: 
       </p>
       {rollover === null && (
         <p class="buttons">
-          {!isCreation && source !== 'repair' && (
+          {event === null && source !== 'repair' && (
             <>
               <button
                 onClick={() => {

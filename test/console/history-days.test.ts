@@ -3,7 +3,15 @@ import { authorOf, byDay, dayWords, deedOf } from '../../console/model/history.t
 
 // What the page of a domain's history says of its entries.
 
-const ENTRY = { source: 'api', owner: 'ada@shop.test', token: null, count: 0, rollover: null, changes: null }
+const ENTRY = {
+  source: 'api',
+  owner: 'ada@shop.test',
+  token: null,
+  count: 0,
+  event: null,
+  rollover: null,
+  changes: null,
+}
 const state = { ttl: 300, records: ['192.0.2.1'] }
 const change = (subname: string) => ({ subname, type: 'A', before: null, after: state })
 
@@ -12,6 +20,7 @@ test('an entry names up to three changes, and counts the others', (t) => {
   t.deepEqual(deedOf({ ...ENTRY, count: 5, changes }), { named: changes.slice(0, 3), rest: '2 more' })
   t.deepEqual(deedOf({ ...ENTRY, count: 1, changes: changes.slice(3) }), { named: changes.slice(3), rest: '' })
   t.deepEqual(deedOf({ ...ENTRY, count: 4000 }), { named: [], rest: '4,000 record sets' })
+  t.deepEqual(deedOf({ ...ENTRY, event: 'deletion', count: 1, changes }), { named: [], rest: 'Domain deleted · 1 record set' }) // prettier-ignore
   const rollover = { action: 'cancel', phase: 'sign' }
   t.deepEqual(deedOf({ ...ENTRY, rollover, changes: [] }), { named: [], rest: 'Key replacement cancelled.' })
 })

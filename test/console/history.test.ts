@@ -3,6 +3,7 @@ import { query } from '../../src/store/database.ts'
 import { withBrowser } from '../support/browser.ts'
 import { newDomain, newRRset, type ShownRRset, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
+import { addToken } from '../support/clients/tokens.ts'
 import { check, openConsole } from '../support/console/console.ts'
 import { apply } from '../support/console/records.ts'
 import { eventuallyIs } from '../support/eventually.ts'
@@ -35,13 +36,16 @@ function declare(test: Declare, browser: () => Browser): void {
     await entries.first().waitFor()
     t.is(await entries.count(), 4)
     t.regex(await entries.first().innerText(), /www A removed\s+a token$/)
-    t.regex(await entries.last().innerText(), /@ NS created\s+a token \(creation\)$/)
+    t.regex(await entries.last().innerText(), /Domain created · 1 record set\s+a token \(creation\)$/)
 
     await page.getByRole('heading', { name: 'Today' }).waitFor()
 
     // The name as monitoring writes it.
-    await page.getByLabel('Name').fill(`WWW.${name}.`)
-    await page.getByLabel('Type').fill('a')
+    const search = page.getByLabel('Search the history')
+    await search.fill(`WWW.${name}. a token`)
+    await page.keyboard.press('Enter')
+    await page.getByText('No change matches.').waitFor()
+    await search.fill(`WWW.${name}. a`)
     await page.keyboard.press('Enter')
     await eventuallyIs(() => entries.count(), 2)
     await entries.first().getByText('www A removed').click()
@@ -73,11 +77,9 @@ function declare(test: Declare, browser: () => Browser): void {
     t.deepEqual(await recordsOf(api, name), ['192.0.2.1'])
 
     // The state before all: only what the creation made.
-    await page.getByLabel('Name').fill('')
-    await page.getByLabel('Type').fill('')
-    await page.getByRole('button', { name: 'Filter' }).click()
+    await search.fill('')
     await eventuallyIs(() => entries.count(), 5)
-    await entries.last().getByText('@ NS created').click()
+    await entries.last().getByText('Domain created').click()
     await entries.last().getByRole('button', { name: 'Show the zone after it' }).waitFor()
     t.is(await entries.last().getByRole('button').count(), 1)
     await entries.last().getByRole('button', { name: 'Show the zone after it' }).click()
@@ -85,6 +87,31 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('Removes 2 record sets.').waitFor()
     await page.getByRole('button', { name: 'Apply' }).click()
     await eventuallyIs(async () => (await api.get(`/domains/${name}/rrsets/?type=TXT`)).text, '[]')
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('a person sees who deleted the domain, and the zone of before', async (t) => {
+    const { api, secret, id } = await service().account()
+    const name = await newDomain(api)
+    await newRRset(api, name, { subname: 'www', type: 'A', ttl: 300, records: ['192.0.2.1'] })
+    const cleaner = await addToken(service(), id, { name: 'cleaner', permDeleteDomain: true })
+    succeeded(await cleaner.api.delete(`/domains/${name}/`), 204)
+    succeeded(await api.post('/domains/', { name, restore: true }), 201)
+    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/history`, secret })
+    const { page } = tab
+    const entries = page.locator('.entries > li')
+    await page.getByText('Domain restored · 2 record sets').waitFor()
+    await page.getByLabel('Search the history').fill('cleaner')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await eventuallyIs(() => entries.count(), 1)
+    t.regex(await entries.innerText(), /Domain deleted · 2 record sets\s+token “cleaner”$/)
+    await entries.getByText('Domain deleted').click()
+    await entries.getByText('removed: 192.0.2.1').waitFor()
+    await check(t, tab, 'history-deletion')
+    t.is(await page.getByRole('button', { name: 'Undo this change' }).count(), 0)
+    await page.getByRole('button', { name: 'Show the zone before it' }).click()
+    t.true((await page.getByLabel('Zone file lines').inputValue()).includes('192.0.2.1'))
     t.deepEqual(tab.found, [])
     await page.context().close()
   })
