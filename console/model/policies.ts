@@ -27,16 +27,19 @@ export function inReadingOrder<P extends Policy>(policies: P[]): P[] {
   return [...policies.filter((policy) => !isDefault(policy)), ...policies.filter(isDefault)]
 }
 
-/** A policy as a sentence: `May write TXT at _acme-challenge.www.example.org.` @param isOnly the token has no other */
-export function sentenceOf(policy: Policy, isOnly: boolean): string {
-  const { domain, subname, type, perm_write: may } = policy
-  const verb = may ? 'May write' : 'May not write'
-  if (isDefault(policy)) return `${verb} ${may ? 'everything' : 'anything'}${isOnly ? '' : ' else'}.`
-  if (subname === null && type === null) return `${verb} ${may ? 'everything' : 'anything'} in ${domain!}.`
+/** What a policy is about: `TXT at _acme-challenge.www.example.org`. @param all what it is about if it names nothing */
+export function scopeWords({ domain, subname, type }: Scope, all: string): string {
+  if (subname === null && type === null) return domain === null ? all : `${all} in ${domain}`
   const holder = domain ?? 'any domain'
   const name =
     subname === '' ? `${holder} itself` : `${subname ?? 'any name'}${domain && subname ? '.' : ' of '}${holder}`
-  return `${verb} ${type ?? 'any type'} at ${name}.`
+  return `${type ?? 'any type'} at ${name}`
+}
+
+/** A policy as a sentence: `May write TXT at _acme-challenge.www.example.org.` @param isOnly the token has no other */
+export function sentenceOf(policy: Policy, isOnly: boolean): string {
+  const what = scopeWords(policy, policy.perm_write ? 'everything' : 'anything')
+  return `${policy.perm_write ? 'May write' : 'May not write'} ${what}${isDefault(policy) && !isOnly ? ' else' : ''}.`
 }
 
 /** The name that policies are for, and its domain, as its programs name them; undefined if they name no domain. */

@@ -14,6 +14,8 @@ export interface Preset {
   title: string
   /** What the token may do, in a sentence. */
   text: string
+  /** What uses such a token, for example. */
+  users: string
   /** The name that it asks for; undefined if it needs none. */
   asks?: 'host' | 'domain'
   /** The labels before the name at which the token writes. */
@@ -34,6 +36,7 @@ export const PRESETS: Preset[] = [
     id: 'acme',
     title: 'Certificates for one name',
     text: 'An ACME client proves with it that you control a name and its wildcard. It may write only TXT at _acme-challenge.',
+    users: 'certbot, acme.sh, lego or Caddy',
     asks: 'host',
     prefix: '_acme-challenge.',
     policies: (place) => [NOTHING_ELSE, { ...place, type: 'TXT', perm_write: true }],
@@ -43,6 +46,7 @@ export const PRESETS: Preset[] = [
     id: 'dyndns',
     title: 'Addresses of one host',
     text: 'A router or a dynDNS client keeps a host’s addresses current. It may write only A and AAAA at that name.',
+    users: 'a FRITZ!Box, or ddclient on a server at home',
     asks: 'host',
     policies: (place) => [NOTHING_ELSE, ...['A', 'AAAA'].map((type) => ({ ...place, type, perm_write: true }))],
     programs: ['FRITZ!Box', 'ddclient 4', 'ddclient 3.10'],
@@ -51,6 +55,7 @@ export const PRESETS: Preset[] = [
     id: 'domain',
     title: 'One domain',
     text: 'It may write every record of one domain, and nothing else.',
+    users: 'octoDNS, Terraform, or a script that deploys a site',
     asks: 'domain',
     policies: ({ domain }) => [NOTHING_ELSE, { domain, subname: null, type: null, perm_write: true }],
     programs: ['octoDNS', 'Terraform'],
@@ -59,6 +64,7 @@ export const PRESETS: Preset[] = [
     id: 'read',
     title: 'Read only',
     text: 'It reads all domains and their records, and writes nothing.',
+    users: 'monitoring, or a backup',
     policies: () => [NOTHING_ELSE],
     programs: [],
   },
@@ -66,6 +72,7 @@ export const PRESETS: Preset[] = [
     id: 'all',
     title: 'All domains',
     text: 'It may write every record of every domain, and create and delete domains. You can let it manage tokens, too, on its page afterwards.',
+    users: 'octoDNS or Terraform for all that you have',
     members: { perm_create_domain: true, perm_delete_domain: true },
     policies: () => [],
     programs: ['octoDNS', 'Terraform'],

@@ -1,4 +1,4 @@
-import type { Policy } from './policies.ts'
+import { isDefault, type Policy, scopeWords } from './policies.ts'
 
 /** What a token may do, as far as it decides about what the console offers. */
 interface Token {
@@ -22,6 +22,57 @@ export function limitsOf(token: Token, policies: Policy[]): string | undefined {
   const only = `This token may only ${listOf(may, 'conjunction')}.`
   const not = `This token may not ${listOf(mayNot, 'disjunction')}.`
   return not.length < only.length ? not : only
+}
+
+/** How many places of a token's policies its sentence names. */
+const MOST_NAMED = 2
+
+/**
+ * What a token may do, in a sentence: `May write A and AAAA at www.example.org.`
+ * @param policies those of the token (contract §6.1)
+ */
+export function deedsOf(token: Token & { auto_policy: boolean }, policies: Policy[]): string {
+  const isFree = policies.every((policy) => policy.perm_write)
+  // Domains can be deleted by who may write all of them.
+  const isWholeSomewhere = policies.some(
+    ({ subname, type, perm_write: may }) => may && subname === null && type === null,
+  )
+  const deeds = [
+    ...writesOf(policies),
+    ...(token.perm_create_domain ? [`create domains${token.auto_policy ? ' and write those' : ''}`] : []),
+    ...(token.perm_delete_domain && isFree ? ['delete domains'] : []),
+    ...(token.perm_delete_domain && !isFree && isWholeSomewhere ? ['delete domains of which it may write all'] : []),
+    ...(token.perm_manage_tokens ? ['manage tokens'] : []),
+  ]
+  return deeds.length === 0 ? 'May only read.' : `May ${listOf(deeds, 'conjunction')}.`
+}
+
+/** What policies permit to write; empty if they permit nothing. */
+function writesOf(policies: Policy[]): string[] {
+  if (policies.every((policy) => policy.perm_write)) return ['write all records']
+  const rest = policies.filter((policy) => !isDefault(policy))
+  const [allowed, denied] = [true, false].map((may) => placesOf(rest.filter(({ perm_write: is }) => is === may)))
+  const isNamed = (these: string[], others: string[]) => these.length <= MOST_NAMED && others.length === 0
+  if (policies.some((policy) => isDefault(policy) && policy.perm_write)) {
+    const named = isNamed(denied!, allowed!) ? `but ${listOf(denied!, 'conjunction')}` : 'with exceptions'
+    return [`write all records ${named}`]
+  }
+  if (allowed!.length === 0) return []
+  const named = isNamed(allowed!, denied!) ? listOf(allowed!, 'conjunction') : `what ${policies.length} policies allow`
+  return [`write ${named}`]
+}
+
+/** What policies are about, with all types of a name together. */
+function placesOf(policies: Policy[]): string[] {
+  const types = new Map<string, string[]>()
+  for (const { domain, subname, type } of policies) {
+    const key = JSON.stringify([domain, subname, type === null])
+    types.set(key, [...(types.get(key) ?? []), ...(type === null ? [] : [type])])
+  }
+  return [...types].map(([key, list]) => {
+    const [domain, subname, isAny] = JSON.parse(key) as [string | null, string | null, boolean]
+    return scopeWords({ domain, subname, type: isAny ? null : listOf(list, 'conjunction') }, 'everything')
+  })
 }
 
 function listOf(deeds: string[], type: 'conjunction' | 'disjunction'): string {

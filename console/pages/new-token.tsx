@@ -45,7 +45,7 @@ export function NewTokenPage() {
   }
   if (made !== undefined && missingIn(made.policies, made.wanted).length === 0) return <NewSecret {...made} />
   return (
-    <div class="narrow">
+    <div class="reading">
       <h1 tabIndex={-1}>Create a token</h1>
       {made !== undefined ? (
         <Unfinished
@@ -61,22 +61,25 @@ export function NewTokenPage() {
           <fieldset class="choices">
             <legend>What may it do?</legend>
             <p class="quiet">Whatever you choose, it can read all your domains.</p>
-            {PRESETS.map((each) => (
-              <label key={each.id}>
-                <input
-                  type="radio"
-                  name="preset"
-                  checked={each === preset}
-                  onChange={() => {
-                    setPreset(each)
-                  }}
-                />
-                <span>
-                  <b>{each.title}</b>
-                  <span class="quiet">{each.text}</span>
-                </span>
-              </label>
-            ))}
+            <div class="cards">
+              {PRESETS.map((each) => (
+                <label key={each.id} class="panel">
+                  <input
+                    type="radio"
+                    name="preset"
+                    checked={each === preset}
+                    onChange={() => {
+                      setPreset(each)
+                    }}
+                  />
+                  <span>
+                    <b>{each.title}</b>
+                    <span>{each.text}</span>
+                    <span class="quiet">For example: {each.users}.</span>
+                  </span>
+                </label>
+              ))}
+            </div>
           </fieldset>
           {preset.asks !== undefined && (
             <Field

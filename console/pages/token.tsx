@@ -4,14 +4,15 @@ import { forgetSession } from '../api/me.ts'
 import { deleteToken, policiesOf, type Token } from '../api/tokens.ts'
 import { shownDuration, typedDuration } from '../model/durations.ts'
 import { placeOf } from '../model/policies.ts'
+import { deedsOf } from '../model/rights.ts'
 import { type ProgramName, PROGRAMS } from '../model/snippets.ts'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { useAsked } from '../parts/loading.tsx'
-import { Opened } from '../parts/opened.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Programs } from '../parts/programs.tsx'
 import { Dialog } from '../parts/review.tsx'
 import { Time } from '../parts/time.tsx'
-import { Expiry, isPresent, Managed, tokenName } from '../parts/token.tsx'
+import { Expiry, isPresent, isUsedEverywhere, Managed, tokenName } from '../parts/token.tsx'
 import { MayWrite, TokenPolicies } from '../parts/token-policies.tsx'
 import { navigate } from '../router.ts'
 
@@ -26,33 +27,31 @@ export function TokenPage({ id }: { id: string }) {
         {(token) => (
           <>
             {isPresent(token) && <p>You are signed in with it.</p>}
+            <Managed asked={policies}>{(list) => <p>{deedsOf(token, list)}</p>}</Managed>
             <Facts token={token} />
-            <h2>What it may write</h2>
-            {token.user_override === null && <p>It can read all your domains.</p>}
-            <Managed asked={policies}>
-              {(list) => (
-                <>
-                  <TokenPolicies token={token} policies={list} reload={policies.reload} />
-                  {/* The domains of another account are not known here. */}
-                  {token.user_override === null && <MayWrite policies={list} />}
-                  {token.mfa === null && (
-                    <Opened summary="Set up a program">
-                      <p>Write the secret in place of SECRET.</p>
-                      <Programs
-                        names={Object.keys(PROGRAMS) as ProgramName[]}
-                        secret="SECRET"
-                        email={token.owner}
-                        place={placeOf(list)}
-                      />
-                    </Opened>
-                  )}
-                </>
-              )}
-            </Managed>
-            <h2>Settings</h2>
-            <Settings token={token} reload={asked.reload} />
-            <h2>Deletion</h2>
-            <Deletion token={token} />
+            <Panel title="What it may write">
+              {token.user_override === null && <p>It can read all your domains.</p>}
+              {policies.value && <TokenPolicies token={token} policies={policies.value} reload={policies.reload} />}
+            </Panel>
+            {/* The domains of another account are not known here. */}
+            {policies.value && token.user_override === null && <MayWrite policies={policies.value} />}
+            {policies.value && token.mfa === null && (
+              <Panel title="Set up a program" isFolded>
+                <p>Write the secret in place of SECRET.</p>
+                <Programs
+                  names={Object.keys(PROGRAMS) as ProgramName[]}
+                  secret="SECRET"
+                  email={token.owner}
+                  place={placeOf(policies.value)}
+                />
+              </Panel>
+            )}
+            <Panel title="Settings">
+              <Settings token={token} reload={asked.reload} />
+            </Panel>
+            <Panel title="Deletion" isDanger>
+              <Deletion token={token} />
+            </Panel>
           </>
         )}
       </Managed>
@@ -83,11 +82,9 @@ function Facts({ token }: { token: Token }) {
   )
 }
 
-const EVERYWHERE = ['0.0.0.0/0', '::/0']
-
-function Networks({ token: { allowed_subnets: networks } }: { token: Token }) {
-  if (EVERYWHERE.every((network) => networks.includes(network))) return 'Every address'
-  return <span class="mono">{networks.join(', ')}</span>
+function Networks({ token }: { token: Token }) {
+  if (isUsedEverywhere(token)) return 'Every address'
+  return <span class="mono">{token.allowed_subnets.join(', ')}</span>
 }
 
 const PERMISSIONS = [

@@ -1,22 +1,25 @@
 import { me } from '../api/me.ts'
 import { listTokens, type Token } from '../api/tokens.ts'
-import { List } from '../parts/list.tsx'
 import { useAsked } from '../parts/loading.tsx'
-import { Time } from '../parts/time.tsx'
-import { Expiry, isPresent, Managed, tokenName } from '../parts/token.tsx'
+import { Managed } from '../parts/token.tsx'
+import { TokenCard } from '../parts/token-card.tsx'
 
 /** The account's tokens, with those of sign-ins. */
 export function TokensPage() {
   const asked = useAsked(listTokens, [])
   return (
     <>
-      <h1 tabIndex={-1}>Tokens</h1>
-      <p>Programs use the API with tokens. Give each program a token of its own, which may do only what it needs.</p>
-      <div class="tools" hidden={!me.value!.token.perm_manage_tokens}>
-        <a class="button main" href="tokens/new">
-          Create a token
-        </a>
+      <div class="head">
+        <h1 tabIndex={-1}>Tokens</h1>
+        <div class="rest" hidden={!me.value!.token.perm_manage_tokens}>
+          <a class="button main" href="tokens/new">
+            Create a token
+          </a>
+        </div>
       </div>
+      <p class="quiet">
+        Programs use the API with tokens. Give each program a token of its own, which may do only what it needs.
+      </p>
       <Managed asked={asked}>{(tokens) => <Lists tokens={tokens} />}</Managed>
     </>
   )
@@ -27,33 +30,25 @@ function Lists({ tokens }: { tokens: Token[] }) {
   const others = tokens.filter(({ mfa }) => mfa === null)
   return (
     <>
-      {others.length === 0 ? <p>No tokens yet. Create one for each program.</p> : <TokenTable tokens={others} />}
+      <h2>Programs</h2>
+      {others.length === 0 ? <p>No tokens yet. Create one for each program.</p> : <Cards tokens={others} />}
       {signIns.length > 0 && (
         <>
           <h2>Sign-ins</h2>
-          <p>Whoever signs in with the password uses one of these. Delete it to end the session.</p>
-          <TokenTable tokens={signIns} />
+          <p class="quiet">Whoever signs in with the password uses one of these. Delete it to end the session.</p>
+          <Cards tokens={signIns} />
         </>
       )}
     </>
   )
 }
 
-function TokenTable({ tokens }: { tokens: Token[] }) {
+function Cards({ tokens }: { tokens: Token[] }) {
   return (
-    <List heads={['Name', 'Last use', 'Expires']}>
+    <ul class="cards">
       {tokens.map((token) => (
-        <tr key={token.id}>
-          <td>
-            <a href={`tokens/${token.id}`}>{tokenName(token)}</a>
-            {isPresent(token) && ' (you are signed in with it)'}
-          </td>
-          <td>{token.last_used === null ? 'Never' : <Time at={token.last_used} />}</td>
-          <td>
-            <Expiry token={token} />
-          </td>
-        </tr>
+        <TokenCard key={token.id} token={token} />
       ))}
-    </List>
+    </ul>
   )
 }

@@ -2,9 +2,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { NewToken } from '../api/tokens.ts'
 import type { Policy } from '../model/policies.ts'
 import type { Preset } from '../model/presets.ts'
+import { deedsOf } from '../model/rights.ts'
 import { Copy } from './copy.tsx'
+import { Panel } from './panel.tsx'
 import { Programs } from './programs.tsx'
-import { Policies, tokenName } from './token.tsx'
+import { tokenName } from './token.tsx'
 
 interface Props {
   preset: Preset
@@ -24,22 +26,22 @@ export function NewSecret({ preset, token, place, policies }: Props) {
       <h1 tabIndex={-1} ref={heading}>
         {tokenName(token)}
       </h1>
-      <div class="note">
-        <p>Copy the secret now. It is not shown again.</p>
-        <p>
+      <p>{deedsOf(token, policies)}</p>
+      <Panel title="Copy the secret now">
+        <p>It is not shown again.</p>
+        <div class="snippet">
           <code class="secret">{token.token}</code> <Copy text={token.token} what="the secret" />
-        </p>
-      </div>
-      <Policies policies={policies} />
-      {preset.programs.length > 0 ? (
-        <>
-          <h2>Set up a program, if you use one of these</h2>
+        </div>
+        {preset.programs.length === 0 && (
+          <p>Programs send it in the header “Authorization: Token”, followed by the secret.</p>
+        )}
+      </Panel>
+      {preset.programs.length > 0 && (
+        <Panel title="Set up a program, if you use one of these">
           <Programs names={preset.programs} secret={token.token} email={token.owner} place={place} />
-        </>
-      ) : (
-        <p>Programs send it in the header “Authorization: Token”, followed by the secret.</p>
+        </Panel>
       )}
-      <p>
+      <p class="buttons">
         <a href={`tokens/${token.id}`}>Set when it expires, from where it may be used, and its permissions</a>
       </p>
     </div>

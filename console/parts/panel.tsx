@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { Opened } from './opened.tsx'
 
 interface Props {
-  title: ComponentChildren
+  title: string
   /** Whether only the title is seen until somebody opens it. */
   isFolded?: boolean
   /** Whether what it does cannot be undone by a click. */
@@ -15,10 +16,9 @@ export function Panel({ title, isFolded = false, isDanger = false, children }: P
   const id = useId()
   const heading = <h2 id={id}>{title}</h2>
   return isFolded ? (
-    <details class="panel">
-      <summary>{heading}</summary>
+    <Opened class="panel" summary={heading}>
       {children}
-    </details>
+    </Opened>
   ) : (
     <section class={isDanger ? 'panel danger' : 'panel'} aria-labelledby={id}>
       {heading}

@@ -37,7 +37,7 @@ export function Programs({ names, ...known }: Props) {
         const [label, text = whole] = isForm === true ? whole.split(/ {2,}/) : []
         return (
           <div key={whole} class="snippet">
-            {label}
+            {label !== undefined && <span>{label}</span>}
             <pre tabIndex={0} aria-label={`${name}, ${label ?? `text ${i + 1} of ${length}`}`} role="region">
               {text}
             </pre>

@@ -4,6 +4,7 @@ import { addPolicy, domainHolding, type StoredPolicy, type Token } from '../api/
 import { mayWrite, type Verdict } from '../model/may-write.ts'
 import { isDefault, sentenceOf, subnameOf, typedName } from '../model/policies.ts'
 import { Act, Field, Form, Refusal, useAction } from './form.tsx'
+import { Panel } from './panel.tsx'
 import { Dialog } from './review.tsx'
 import { Policies } from './token.tsx'
 
@@ -158,8 +159,7 @@ export function MayWrite({ policies }: { policies: StoredPolicy[] }) {
     setAsked({ name, domain: await domainHolding(name, host), type: type.trim().toUpperCase() })
   }
   return (
-    <section class="panel">
-      <h3>May it write …?</h3>
+    <Panel title="May it write …?">
       <Form action={action} fields={['host']} submit="Ask" onSubmit={find}>
         <div class="row">
           <Field label="Name" hint="Such as www.example.org" required value={host} onText={setHost}
@@ -176,7 +176,7 @@ export function MayWrite({ policies }: { policies: StoredPolicy[] }) {
           />
         )}
       </p>
-    </section>
+    </Panel>
   ) // prettier-ignore
 }
 

@@ -39,6 +39,13 @@ export function Expiry({ token }: { token: Ageing }) {
   return expiry.isPutOffByUse ? <>{time}, unless it is used before</> : time
 }
 
+const EVERYWHERE = ['0.0.0.0/0', '::/0']
+
+/** Whether every address may use a token. */
+export function isUsedEverywhere({ allowed_subnets: networks }: Pick<Token, 'allowed_subnets'>): boolean {
+  return EVERYWHERE.every((network) => networks.includes(network))
+}
+
 interface PoliciesProps<P extends Policy> {
   policies: P[]
   /** What stands beside the sentence of a policy. */

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { limitsOf } from '../../console/model/rights.ts'
+import { deedsOf, limitsOf } from '../../console/model/rights.ts'
 
 const ALL = { perm_create_domain: true, perm_delete_domain: true, perm_manage_tokens: true }
 const NONE = { perm_create_domain: false, perm_delete_domain: false, perm_manage_tokens: false }
@@ -20,5 +20,47 @@ for (const [token, policies, words] of [
 ] as const) {
   test(`${JSON.stringify({ token, policies })}: ${words ?? 'everything'}`, (t) => {
     t.is(limitsOf(token, [...policies]), words)
+  })
+}
+
+const HOST = { domain: 'a.test', subname: 'www', type: null, perm_write: true }
+const WHOLE = { domain: 'a.test', subname: null, type: null, perm_write: true }
+const FREE = { ...DENIES, perm_write: true }
+const CREATES = { ...NONE, perm_create_domain: true }
+
+for (const [token, policies, words] of [
+  [ALL, [], 'May write all records, create domains, delete domains, and manage tokens.'],
+  [NONE, [], 'May write all records.'],
+  [NONE, [FREE], 'May write all records.'],
+  [NONE, [DENIES], 'May only read.'],
+  [{ ...NONE, perm_delete_domain: true }, [DENIES], 'May only read.'],
+  [NONE, [DENIES, WHOLE], 'May write everything in a.test.'],
+  [NONE, [DENIES, { ...HOST, subname: '' }], 'May write any type at a.test itself.'],
+  [
+    NONE,
+    [DENIES, { ...HOST, subname: '_acme-challenge.www', type: 'TXT' }],
+    'May write TXT at _acme-challenge.www.a.test.',
+  ],
+  [NONE, [DENIES, { ...HOST, type: 'A' }, { ...HOST, type: 'AAAA' }], 'May write A and AAAA at www.a.test.'],
+  [
+    NONE,
+    [DENIES, { ...HOST, type: 'A' }, { ...HOST, type: 'TXT', domain: 'b.test' }],
+    'May write A at www.a.test and TXT at www.b.test.',
+  ],
+  [NONE, [DENIES, ALLOWS], 'May write TXT at any name of any domain.'],
+  [NONE, [DENIES, ...['a', 'b', 'c'].map((subname) => ({ ...HOST, subname }))], 'May write what 4 policies allow.'],
+  [NONE, [DENIES, WHOLE, { ...HOST, perm_write: false }], 'May write what 3 policies allow.'],
+  [NONE, [FREE, { ...HOST, type: 'NS', perm_write: false }], 'May write all records but NS at www.a.test.'],
+  [NONE, [FREE, { ...WHOLE, perm_write: false }, HOST], 'May write all records with exceptions.'],
+  [
+    { ...CREATES, perm_delete_domain: true },
+    [DENIES, WHOLE],
+    'May write everything in a.test, create domains, and delete domains of which it may write all.',
+  ],
+  [{ ...CREATES, auto_policy: true }, [DENIES], 'May create domains and write those.'],
+  [{ ...NONE, perm_manage_tokens: true }, [DENIES], 'May manage tokens.'],
+] as const) {
+  test(`${JSON.stringify({ token, policies })} in a sentence: ${words}`, (t) => {
+    t.is(deedsOf({ auto_policy: false, ...token }, [...policies]), words)
   })
 }

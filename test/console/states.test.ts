@@ -28,7 +28,7 @@ const readings = ({ domain, tokenId }: Site): Reading[] => [
   ['zonefile', `domains/${domain}/zonefile`, 'textarea'],
   ['settings', `domains/${domain}/settings`, 'text=Shortest TTL'],
   ['search', 'search?text=192.0.2.1', 'table.list'],
-  ['tokens', 'tokens', 'table.list'],
+  ['tokens', 'tokens', 'text=May write all records'],
   ['token', `tokens/${tokenId}`, 'text=Save the settings'],
   ['account', 'account', 'text=Your address is'],
 ]

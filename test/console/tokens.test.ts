@@ -153,10 +153,14 @@ function declare(test: Declare, browser: () => Browser): void {
     const old = { name: 'aged', created: '2026-01-01T00:00:00Z', maxAge: '1 day', permManageTokens: false }
     await addToken(service(), account.id, old)
     await addToken(service(), account.id, { name: 'login', mfa: false })
+    await tokenWith(account.id, { write: false }, { subname: 'www', type: 'A', write: true })
     await page.reload()
-    const row = page.getByRole('row').filter({ hasText: name })
-    t.regex(await row.innerText(), /Never[^]*, unless it is used before/)
-    t.regex(await page.getByRole('row').filter({ hasText: 'aged' }).innerText(), /Expired on /)
+    const card = (text: string) => page.getByRole('listitem').filter({ hasText: text })
+    await card(name).getByText('May write all records.').waitFor()
+    await card('program').getByText('May write A at www of any domain.').waitFor()
+    t.regex(await card(name).innerText(), /Never used\s+Expires in 7 days, unless it is used before/)
+    t.regex((await card(name).getByRole('time').getAttribute('title'))!, /\d{4}/)
+    t.regex(await card('aged').innerText(), /Never used\s+Expired .* ago/)
     await page.getByRole('heading', { name: 'Sign-ins' }).waitFor()
     await check(t, tab, 'tokens')
     await page.getByRole('link', { name }).click()
@@ -165,12 +169,35 @@ function declare(test: Declare, browser: () => Browser): void {
     await check(t, tab, 'token-without-policies')
   })
 
+  test('of many tokens, those in sight say what they may do', async (t) => {
+    const { account } = await newZone(service())
+    for (let i = 0; i < 60; i++) await addToken(service(), account.id, { name: `number ${i}` })
+    const tab = await openConsole(browser(), service().url, { path: 'account', secret: account.secret })
+    const { page } = tab
+    let asked = 0
+    page.on('request', (request) => {
+      if (request.url().endsWith('/policies/rrsets/')) asked++
+    })
+    await page.goto(`${service().url}/console/tokens`)
+    const cards = page.getByRole('listitem')
+    await cards.first().getByText('May write all records.').waitFor()
+    t.is(await cards.count(), 61)
+    t.true(asked > 1 && asked < 60, String(asked))
+    await cards.last().scrollIntoViewIfNeeded()
+    await cards
+      .last()
+      .getByText(/^May write all records/)
+      .waitFor()
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
   test('policies are sentences that can be added and removed, and the page says what they permit', async (t) => {
     const { tab, api, account, domain } = await signedIn(browser(), 'tokens')
     const { page } = tab
     const { id } = await tokenWith(account.id, { write: false }, { domain, subname: 'www', write: true })
     await page.goto(`${service().url}/console/tokens/${id}`)
-    await page.getByText(`May write any type at www.${domain}.`).waitFor()
+    await page.locator('.policies').getByText(`May write any type at www.${domain}.`).waitFor()
     await page.getByText('May not write anything else.').waitFor()
     await answers(page, `www.${domain}`, 'a', `Yes, it may write A at www.${domain}. This decides: “May write any type`)
     await page.getByText('Add a policy').click()
@@ -288,7 +315,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     await addToken(service(), account.id, { name: 'another' })
     await page.reload()
-    const marked = page.getByRole('row').filter({ hasText: 'you are signed in with it' })
+    const marked = page.getByRole('listitem').filter({ hasText: 'you are signed in with it' })
     await marked.waitFor()
     t.is(await marked.count(), 1)
     await marked.getByRole('link').click()
