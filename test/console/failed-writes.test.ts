@@ -26,10 +26,10 @@ const writings = ({ domain, tokenId }: Site): Writing[] => [
     await fill('Name', 'new.test')(page)
     await fill('Zone file, if there is one', '@ MX 0 .')(page)
   }],
-  ['delete', `domains/${domain}/delete`, `Delete ${domain}`, fill('Type the name of the domain', domain)],
+  ['delete', `domains/${domain}/settings`, `Delete ${domain}`, fill('Type the name of the domain', domain)],
   ['records', `domains/${domain}`, 'Review', (page) => stageNew(page, 'new', 'A', '192.0.2.9')],
   ['history', `domains/${domain}/history`, 'Undo this change', async (page) => {
-    await fill('Name', 'www')(page)
+    await fill('Search the history', 'www')(page)
     await page.locator('.entries summary').first().click()
   }],
   ['check', `domains/${domain}/dnssec`, 'Check now'],
