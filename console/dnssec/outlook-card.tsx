@@ -54,7 +54,7 @@ export function OutlookCard({ name, security, outlook, onChecked }: Props) {
       )}
       <Refusal of={action} />
       <p class="buttons">
-        <Act action={action} work={check}>
+        <Act {...(checked === null && { class: 'main' })} action={action} work={check}>
           {action.isBusy ? 'Asking the parent’s servers…' : 'Check now'}
         </Act>
         {checked !== null && (

@@ -1,5 +1,6 @@
 import type { components } from '../../build/api-types.d.ts'
 import { type Mood, STATES } from './dnssec.ts'
+import { counted } from './rrset.ts'
 
 type Schemas = components['schemas']
 
@@ -53,7 +54,7 @@ function parentWords({ checked, parent, nameservers }: Check): string {
   if (checked === null) return 'not asked yet'
   if (parent === null) return 'not found'
   const answering = nameservers.filter(({ problem }) => problem === null).length
-  return answering === 0 ? 'does not answer' : `${answering} of ${nameservers.length} servers answered`
+  return answering === 0 ? 'does not answer' : `${answering} of ${counted(nameservers.length, 'server')} answered`
 }
 
 function joinOf({ checked, state, ds_ttl: ttl }: Check): Required<Link>['join'] {
