@@ -128,7 +128,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByLabel('Search domains').fill('')
     t.is(await stateOf(lost).innerText(), 'Other nameservers have it')
     await page.getByRole('link', { name: 'DS missing at registrar' }).click()
-    await page.getByText('Not secure: there is no DS record').waitFor()
+    await page.getByText('One step is left: give your registrar the DS record').waitFor()
     t.true(page.url().endsWith(`/domains/${open}/dnssec`))
     t.deepEqual(tab.found, [])
     await page.context().close()
