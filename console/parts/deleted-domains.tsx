@@ -13,7 +13,7 @@ export function DeletedTable({ domains, action }: { domains: DeletedDomain[]; ac
       {domains.map(({ name, deleted, restorable_until: until }) => (
         <tr key={name}>
           <td>
-            {name} <BringBack name={name} action={action} />
+            <span class="mono">{name}</span> <BringBack name={name} action={action} />
           </td>
           <td>
             <Ago at={deleted} />
