@@ -11,7 +11,7 @@ import { useAsked } from '../parts/loading.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Programs } from '../parts/programs.tsx'
 import { Dialog } from '../parts/review.tsx'
-import { Time } from '../parts/time.tsx'
+import { Ago } from '../parts/time.tsx'
 import { Expiry, isPresent, isUsedEverywhere, Managed, tokenName } from '../parts/token.tsx'
 import { MayWrite, TokenPolicies } from '../parts/token-policies.tsx'
 import { navigate } from '../router.ts'
@@ -61,8 +61,8 @@ export function TokenPage({ id }: { id: string }) {
 
 function Facts({ token }: { token: Token }) {
   const facts = [
-    ['Created', <Time at={token.created} />],
-    ['Last use', token.last_used === null ? 'Never' : <Time at={token.last_used} />],
+    ['Created', <Ago at={token.created} />],
+    ['Last use', token.last_used === null ? 'Never' : <Ago at={token.last_used} />],
     ['Expires', <Expiry token={token} />],
     [
       'May be used from',
