@@ -1,4 +1,5 @@
 import type { Browser } from 'playwright-core'
+import { suspend } from '../../src/service/operation/suspension.ts'
 import { withBrowser } from '../support/browser.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
 import { check, openConsole } from '../support/console/console.ts'
@@ -76,6 +77,19 @@ function declare(test: Declare, browser: () => Browser): void {
       t.is(isOpen, turn === 'Your turn', link)
       await check(t, tab, `dnssec-state-${i}`)
     }
+    await page.context().close()
+  })
+
+  test('of a suspended domain, only the operator has something to do', async (t) => {
+    const { api, secret } = await service().account()
+    const name = await newDomain(api)
+    await suspend(service().system, name)
+    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/dnssec`, secret })
+    const { page } = tab
+    await page.getByRole('heading', { name: 'Only the operator can act: this domain is suspended' }).waitFor()
+    await page.getByText('The operator’s turn').waitFor()
+    await page.getByText('suspended: its nameservers do not answer').waitFor()
+    await check(t, tab, 'dnssec-suspended')
     await page.context().close()
   })
 

@@ -82,6 +82,35 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.context().close()
   })
 
+  test('a token is created, copied and looked at with keys alone', async (t) => {
+    const { api, secret } = await service().account()
+    await newDomain(api)
+    const tab = await openConsole(browser(), service().url, { path: 'tokens', secret })
+    const { page } = tab
+    await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
+    await tabTo(page, 'Create a token')
+    await press(page, 'Enter')
+    const label = page.locator('label', { hasText: 'Certificates for one name' })
+    await tabTo(page, (await label.textContent())!)
+    // The arrows choose the next preset: the fourth is to read only.
+    await press(page, 'ArrowDown', 'ArrowDown', 'ArrowDown')
+    t.true(await page.getByRole('radio', { name: /^Read only / }).isChecked())
+    await tabTo(page, 'Name of the token')
+    await page.keyboard.type('by keys')
+    await press(page, 'Enter')
+    await page.getByRole('heading', { level: 1, name: 'by keys' }).waitFor()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await tabTo(page, 'Copy the secret')
+    await press(page, 'Enter')
+    await page.getByText('Copied').waitFor()
+    t.is(await page.evaluate('navigator.clipboard.readText()'), await page.locator('.secret').innerText())
+    await tabTo(page, 'Set when it expires, from where it may be used, and its permissions')
+    await press(page, 'Enter')
+    await page.getByText('May only read.').waitFor()
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
   test('the table of records has a row for each record set, and the review an item for each change', async (t) => {
     const { api, secret } = await service().account()
     const name = await newDomain(api)
