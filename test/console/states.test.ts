@@ -5,7 +5,7 @@ import { newZone } from '../support/clients/api.ts'
 import * as people from '../support/clients/people.ts'
 import { addFactor, addPolicies, addToken } from '../support/clients/tokens.ts'
 import { check, openConsole, sendToken, type Tab } from '../support/console/console.ts'
-import { answering, heal, isRead, newSite, press, type Site } from '../support/console/states.ts'
+import { answering, heal, isRead, newSite, press, refusal, type Site } from '../support/console/states.ts'
 import { eventually } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
@@ -68,7 +68,7 @@ function newGate(): { opened: Promise<void>; open: () => void } {
   return { opened, open }
 }
 
-/** Opens a page, and resolves when it has drawn all answers but those from one URL, which wait until `release`. */
+/** Opens a page, and resolves when it has drawn all answers but those from one URL, which wait until `refuse`. */
 async function openHolding(tab: Tab, path: string, held: string): Promise<() => Promise<void>> {
   const { page } = tab
   const running = new Set<Request>()
@@ -82,7 +82,7 @@ async function openHolding(tab: Tab, path: string, held: string): Promise<() => 
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))')
   page.off('request', begin).off('requestfinished', end).off('requestfailed', end)
   return async () => {
-    await Promise.all(routes.map((route) => route.continue()))
+    await Promise.all(routes.map((route) => route.fulfill(refusal(500))))
     await page.unroute(held)
   }
 }
@@ -99,7 +99,8 @@ async function checkWaiting(t: ExecutionContext, tab: Tab, [name, path, shown]: 
   await open(tab, path)
   const words = status === 429 ? 'Too many requests.' : 'The service cannot answer at the moment.'
   await page.getByText(new RegExp(`^${words} Trying again in \\d+ s.$`)).waitFor()
-  await check(t, tab, `${name}-${status}`)
+  // Only the words differ.
+  if (status === 429) await check(t, tab, name)
   const before = await page.locator('.waiting').innerText()
   await page.clock.fastForward(2_000)
   await page.locator('.waiting').filter({ hasNotText: before }).waitFor()
@@ -176,7 +177,7 @@ function declare(test: Declare, browser: () => Browser): void {
       const urls = await askedBy(tab, reading)
       t.not(urls.length, 0)
       for (const url of urls) {
-        const release = await openHolding(tab, path, url)
+        const refuse = await openHolding(tab, path, url)
         t.true(
           await page
             .getByText(/^Loading…$|^0 record sets so far/)
@@ -184,11 +185,8 @@ function declare(test: Declare, browser: () => Browser): void {
             .isVisible(),
           `${name} ${url}`,
         )
-        await release()
-        await answering(page, (request) => request.url() === url, 500)
-        await open(tab, path)
+        await refuse()
         await page.getByRole('alert').getByText('The test answers 500.').first().waitFor()
-        await heal(page)
         await page.evaluate(TRY_AGAIN)
         await eventually(async () => (await page.getByRole('alert').count()) === 0)
         await page.locator(shown).first().waitFor()
@@ -238,22 +236,25 @@ function declare(test: Declare, browser: () => Browser): void {
 
   test('a session that has ended leads from every page to sign-in, and back', async (t) => {
     const site = await newSite(service())
+    const newToken = () => addToken(service(), site.accountId, { permManageTokens: true })
+    let session = await newToken()
+    const tab = await openConsole(browser(), service().url, { secret: session.secret })
+    const { page } = tab
     for (const [name, path, shown] of [...readings(site), ...OTHERS]) {
-      const { id, secret } = await addToken(service(), site.accountId, { permManageTokens: true })
-      const tab = await openConsole(browser(), service().url, { path, secret })
-      const { page } = tab
+      await open(tab, path)
       await page.locator(shown).first().waitFor()
       // A request that is under way would end the session before the page is loaded again, which then cannot know it.
       await page.waitForLoadState('networkidle')
-      await service().clientOf(site.secret).delete(`/auth/tokens/${id}/`)
+      await service().clientOf(site.secret).delete(`/auth/tokens/${session.id}/`)
       await page.reload()
       await page.getByText('Your session has ended.').waitFor()
       if (path === '') await check(t, tab, 'session-ended')
-      await sendToken(page, site.secret)
+      session = await newToken()
+      await sendToken(page, session.secret)
       await page.locator(shown).first().waitFor()
       t.deepEqual(tab.found, [], name)
-      await page.context().close()
     }
+    await page.context().close()
   })
 
   for (const [kind, permissions, policies, words] of [

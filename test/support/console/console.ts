@@ -2,13 +2,50 @@ import type { ExecutionContext } from 'ava'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
-import { PHONE, screenshot, watch } from '../browser.ts'
+import { screenshot, watch } from '../browser.ts'
 
 // The console in a browser.
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export const DESK = { width: 1440, height: 900 }
+
+/** A window of 1,280 pixels at 400 % (WCAG 2.2, 1.4.10). */
+const NARROW = { width: 320, height: 740 }
+
+/**
+ * Runs in the page: texts beyond the edge of something that does not scroll, unless dots stand for the rest, and
+ * controls that lie upon each other. What floats over the page may.
+ */
+const HIDDEN = `(() => {
+  const top = document.querySelector('dialog[open]') ?? document.body
+  const isShown = (element) => {
+    const { width, height } = element.getBoundingClientRect()
+    const isClipped = (part) => part !== null && (getComputedStyle(part).clipPath !== 'none' || isClipped(part.parentElement))
+    return width > 1 && height > 1 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !isClipped(element)
+  }
+  const shown = [...top.querySelectorAll('*')].filter(isShown)
+  const named = (element) => element.outerHTML.slice(0, 120)
+  const isCut = (element) => {
+    const { left, right } = element.getBoundingClientRect()
+    for (let part = element.parentElement; part !== null; part = part.parentElement) {
+      const { overflowX, textOverflow } = getComputedStyle(part)
+      if (['auto', 'scroll'].includes(overflowX) || textOverflow === 'ellipsis') return false
+      const edges = part.getBoundingClientRect()
+      if (overflowX !== 'visible' && (left < edges.left - 1 || right > edges.right + 1)) return true
+    }
+    return false
+  }
+  const cut = shown.filter((element) => element.childElementCount === 0 && element.textContent.trim() !== '' && isCut(element))
+  const floating = (element) => element.closest('.foot, .bar')
+  const controls = shown.filter((element) => element.matches('a, button, input, select, textarea, summary'))
+  const upon = controls.flatMap((one, i) => controls.slice(i + 1).filter((other) => {
+    if (one.contains(other) || floating(one) !== floating(other)) return false
+    const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()]
+    return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
+  }).map((other) => named(one) + ' and ' + named(other)))
+  return [...cut.map((element) => 'cut off: ' + named(element)), ...upon]
+})()`
 
 /** The console in a tab, and what `watch` finds there, which must stay empty. */
 export interface Tab {
@@ -44,25 +81,41 @@ export async function signIn(page: Page, secret: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
 }
 
-/** Checks the page as it is now, light and dark, on a phone and on a desk: no violation of WCAG that axe-core finds. */
+type Media = Parameters<Page['emulateMedia']>[0]
+
+const CONTRAST = ['color-contrast']
+/** In which schemes pages are checked, and by which rules: only colours depend on the scheme. */
+const SCHEMES: [name: string, media: Media, rules: string[]][] = [
+  ['light', { colorScheme: 'light' }, ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']],
+  ['dark', { colorScheme: 'dark' }, CONTRAST],
+  ['forced', { colorScheme: 'light', forcedColors: 'active' }, CONTRAST],
+]
+
+/**
+ * Checks the page as it is now, light, dark and with forced colours, on a desk and at 400 %: no violation of WCAG that
+ * axe-core finds, and nothing that is cut off or hides something else.
+ */
 export async function check(t: ExecutionContext, { page, found }: Tab, name: string): Promise<void> {
-  for (const [size, viewport] of Object.entries({ phone: PHONE, desk: DESK })) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize(viewport)
-      await page.emulateMedia({ colorScheme })
-      t.deepEqual(await violations(page), [], `${name} ${size} ${colorScheme}`)
-      t.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${name} ${size}: too wide`)
-      await screenshot(page, `console-${name}-${size}-${colorScheme}`)
+  for (const [size, viewport] of Object.entries({ desk: DESK, narrow: NARROW })) {
+    await page.setViewportSize(viewport)
+    for (const [scheme, media, rules] of SCHEMES) {
+      await page.emulateMedia({ forcedColors: 'none', ...media })
+      t.deepEqual(await violations(page, rules), [], `${name} ${size} ${scheme}`)
+      await screenshot(page, `console-${name}-${size}-${scheme}`)
     }
+    t.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${name} ${size}: too wide`)
+    t.deepEqual(await page.evaluate(HIDDEN), [], `${name} ${size}`)
   }
+  await page.emulateMedia({ forcedColors: 'none' })
   t.deepEqual(found, [], name)
 }
 
-/** What axe-core finds on the page: the rule, and the elements. It runs in a world of its own, beyond the page's policy. */
-async function violations(page: Page): Promise<string[]> {
+/** What axe-core finds on the page by these rules: the rule, and the elements. */
+async function violations(page: Page, rules: string[]): Promise<string[]> {
+  // Its source is large, so a document is given it once. The page's policy does not apply to what the test runs.
+  if (await page.evaluate('!window.axe')) await page.evaluate(AXE)
   const found = await page.evaluate(`(async () => {
-    ${AXE}
-    const { violations } = await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+    const { violations } = await axe.run({ runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] })
     return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' '))
   })()`)
   return found as string[]

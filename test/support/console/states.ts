@@ -24,9 +24,13 @@ export async function answering(page: Page, isTouched: (request: Request) => boo
   await page.route('**/api/v1/**', (route) => {
     const request = route.request()
     if (!isTouched(request) || request.url().endsWith('/auth/token/')) return route.continue()
-    const headers = { 'retry-after': '60' }
-    return route.fulfill({ status, headers, json: { detail: `The test answers ${status}.` } })
+    return route.fulfill(refusal(status))
   })
+}
+
+/** An answer that refuses a request, in the words of the test. */
+export function refusal(status: number) {
+  return { status, headers: { 'retry-after': '60' }, json: { detail: `The test answers ${status}.` } }
 }
 
 /** Lets all requests pass again. */
