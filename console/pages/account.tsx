@@ -9,12 +9,13 @@ import { api, ask } from '../api/client.ts'
 import { isLogin, mayManageAccount } from '../api/me.ts'
 import { counted } from '../model/rrset.ts'
 import { Loaded, useAsked } from '../parts/loading.tsx'
-import { Time } from '../parts/time.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { Ago } from '../parts/time.tsx'
 
 /** The account of the session: its address, password, second factors and sessions, and its end. */
 export function AccountPage() {
   return (
-    <div class="narrow">
+    <div class="reading settings">
       <h1 tabIndex={-1}>Account</h1>
       {mayManageAccount() ? (
         <Sections />
@@ -40,21 +41,32 @@ function Sections() {
         const hasFactor = factors.some((factor) => factor.last_used !== null)
         return (
           <>
-            <p>
-              {domainsOf(account)} Created <Time at={account.created} />.
+            <p class="facts">
+              <span>{domainsOf(account)}</span>
+              <span>
+                Created{' '}
+                <b>
+                  <Ago at={account.created} />
+                </b>
+              </span>
             </p>
-            <h2>E-mail</h2>
-            <ChangeEmail account={account} hasFactor={hasFactor} />
-            <Outreach account={account} />
-            <h2>Password</h2>
-            <p>Only a link that we mail to {account.email} can set a new password. It signs you out everywhere.</p>
-            <ResetPassword email={account.email} />
-            <h2>Second factors</h2>
-            <Factors email={account.email} factors={factors} onChange={asked.reload} />
-            <h2>Other sign-ins</h2>
-            <OtherSessions />
-            <h2>Delete the account</h2>
-            <DeleteAccount account={account} hasFactor={hasFactor} />
+            <Panel title="E-mail">
+              <ChangeEmail account={account} hasFactor={hasFactor} />
+              <Outreach account={account} />
+            </Panel>
+            <Panel title="Password">
+              <p>Only a link that we mail to {account.email} can set a new password. It signs you out everywhere.</p>
+              <ResetPassword email={account.email} />
+            </Panel>
+            <Panel title="Second factors">
+              <Factors email={account.email} factors={factors} onChange={asked.reload} />
+            </Panel>
+            <Panel title="Other sign-ins">
+              <OtherSessions />
+            </Panel>
+            <Panel title="Delete the account">
+              <DeleteAccount account={account} hasFactor={hasFactor} />
+            </Panel>
           </>
         )
       }}
@@ -62,8 +74,12 @@ function Sections() {
   )
 }
 
-/** `3 domains, of 15 at most.` */
-function domainsOf({ domains_under_management: count, limit_domains: limit }: Account): string {
-  const domains = counted(count, 'domain')
-  return limit === null ? `${domains}, without a limit.` : `${domains}, of ${limit.toLocaleString('en')} at most.`
+/** **3 domains** of 15 at most */
+function domainsOf({ domains_under_management: count, limit_domains: limit }: Account) {
+  return (
+    <>
+      <b>{counted(count, 'domain')}</b>{' '}
+      {limit === null ? 'without a limit' : `of ${limit.toLocaleString('en')} at most`}
+    </>
+  )
 }

@@ -9,6 +9,8 @@ import { Copy } from '../parts/copy.tsx'
 import { Checkbox, Field, Form, useAction } from '../parts/form.tsx'
 import { List } from '../parts/list.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { State } from '../parts/state.tsx'
 
 type Schemas = components['schemas']
 type Transfers = Schemas['Transfers']
@@ -31,38 +33,55 @@ export function NameserversPage({ name }: { name: string }) {
         </p>
         <button onClick={published.reload}>Look again</button>
       </section>
-      <section aria-labelledby="own">
-        <h2 id="own">Your own secondaries</h2>
+      <Panel title="Your own secondaries">
         {transfers.problem?.status === 403 ? (
           <p>This token may not see or change these: it may not write all records of the domain.</p>
         ) : (
           <Loaded asked={transfers}>{(found) => <TransferForm key={name} name={name} transfers={found} />}</Loaded>
         )}
-      </section>
+      </Panel>
     </>
   )
 }
 
+const SERVING = {
+  INSYNC: { mood: 'good', words: 'Up to date' },
+  PENDING: { mood: 'wait', words: 'Behind' },
+  UNREACHABLE: { mood: 'bad', words: 'Does not answer' },
+} as const
+const NOT_ASKED = { mood: 'none', words: 'Not asked' } as const
+
 /** @param names those of the NS records: the service can ask only nameservers whose addresses its settings have */
 function Publication({ status, names }: { status: Schemas['PublicationStatus']; names: string[] }) {
   const { version, nameservers } = status
-  const rows = new Map(
-    names.map((name) => [name.toLowerCase(), 'not asked: the operator’s settings do not have its address']),
+  const rows = new Map<string, Schemas['NameserverStatus'] | undefined>(
+    names.map((name) => [name.toLowerCase(), undefined]),
   )
-  for (const { name, status, version, detail } of nameservers) {
-    const words = detail ?? (status === 'INSYNC' ? 'serves it' : 'does not answer')
-    rows.set(withoutDot(name), version === null ? words : `${words}: ${version}`)
-  }
+  for (const nameserver of nameservers) rows.set(withoutDot(nameserver.name), nameserver)
   return (
     <>
-      <p>The domain has version {version}. In DNS, the SOA serial can be higher by the weeks since 1970.</p>
-      <List heads={['Nameserver', 'Version']}>
-        {Array.from(rows, ([name, words]) => (
-          <tr key={name}>
-            <td>{name}</td>
-            <td>{words}</td>
-          </tr>
-        ))}
+      <p class="facts">
+        <span>
+          Version <b>{version}</b>
+        </span>
+        <span>In DNS, the SOA serial can be higher by the weeks since 1970.</span>
+      </p>
+      <List heads={['Nameserver', 'State', 'Version']}>
+        {Array.from(rows, ([name, asked]) => {
+          const { mood, words } = asked === undefined ? NOT_ASKED : SERVING[asked.status]
+          return (
+            <tr key={name}>
+              <td>{name}</td>
+              <td>
+                <State mood={mood}>{words}</State>{' '}
+                <span class="quiet">
+                  {asked === undefined ? 'The operator’s settings do not have its address.' : asked.detail}
+                </span>
+              </td>
+              <td class="mono">{asked?.version}</td>
+            </tr>
+          )
+        })}
       </List>
     </>
   )
@@ -97,7 +116,7 @@ function TransferForm({ name, transfers }: { name: string; transfers: Transfers 
     )
   }
   return (
-    <div class="narrow">
+    <>
       <p>
         Nameservers of your own can transfer the zone: from these addresses without a key, and with the TSIG key from
         everywhere.
@@ -114,7 +133,7 @@ function TransferForm({ name, transfers }: { name: string; transfers: Transfers 
       </Form>
       <p role="status">{said}</p>
       {key !== undefined && <NewKey name={name} tsigKey={key} />}
-    </div>
+    </>
   ) // prettier-ignore
 }
 

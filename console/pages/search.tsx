@@ -3,6 +3,7 @@ import { searchRRsets } from '../api/rrsets.ts'
 import { shownName } from '../model/rrset.ts'
 import { List } from '../parts/list.tsx'
 import { Loaded, useMore } from '../parts/loading.tsx'
+import { TypeBadge } from '../parts/type-badge.tsx'
 import { location, navigate } from '../router.ts'
 
 const queryOf = (parameters: Record<string, string>) => new URLSearchParams(parameters).toString()
@@ -68,7 +69,9 @@ function Results({ title, parameter, text }: { title: string; parameter: 'conten
                       {name}
                     </a>
                   </td>
-                  <td>{type}</td>
+                  <td>
+                    <TypeBadge type={type} />
+                  </td>
                   <td class="mono">
                     <ul class="lines">
                       {records.map((record) => (

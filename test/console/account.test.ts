@@ -44,7 +44,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('Your account has been activated').waitFor()
     await page.goto(`${service().url}/console/account`)
     await signInWithPassword(page, email)
-    await page.getByText('0 domains, ').waitFor()
+    await page.getByText('0 domains', { exact: true }).waitFor()
     await check(t, tab, 'account')
 
     // Mails of the same time have no order.

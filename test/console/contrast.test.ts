@@ -1,6 +1,7 @@
 import test from 'ava'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { COLOURS } from '../../src/http/pages/page.ts'
 import { projectFolder } from '../../src/installation/project.ts'
 
 // Whoever sees little, or sits in the sun, reads every text: WCAG 2.2, 1.4.3 (text) and 1.4.11 (edges of inputs), for each
@@ -46,6 +47,11 @@ function contrast(one: string, other: string): number {
 }
 
 const colours = tokens()
+
+test('the service’s own pages have the colours of the console', (t) => {
+  for (const [, name, light, dark] of COLOURS.matchAll(/--([a-z-]+): light-dark\((#[\da-f]{6}), (#[\da-f]{6})\)/g))
+    t.deepEqual([light, dark], colours.get(name!), name)
+})
 
 for (const [i, scheme] of ['light', 'dark'].entries()) {
   test(`in the ${scheme} scheme, each text and each edge of an input stands out from each surface`, (t) => {

@@ -136,8 +136,8 @@ function declare(test: Declare, browser: () => Browser): void {
     const tab = await openConsole(browser(), service().url, { path: `domains/${name}/nameservers`, secret })
     const { page, found } = tab
     await page.getByText(/The domain has version \d+/).waitFor()
-    await page.getByRole('row', { name: /^ns1\.zoneplane\.test serves it: \d+$/ }).waitFor()
-    await page.getByRole('row', { name: /^ns2\.zoneplane\.test not asked: / }).waitFor()
+    await page.getByRole('row', { name: /^ns1\.zoneplane\.test Up to date \d+$/ }).waitFor()
+    await page.getByRole('row', { name: /^ns2\.zoneplane\.test Not asked The operator/ }).waitFor()
     await page.getByLabel('May transfer').fill('192.0.2.7 nonsense')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('nonsense: Invalid CIDR address.').waitFor()

@@ -1,27 +1,28 @@
-import { digest, Html, html } from './page.ts'
+import { COLOURS, digest, Html, html, MARK } from './page.ts'
 
 const PATH = '/api/v1/docs'
 const DOCUMENT = '/api/v1/openapi.json'
 
-const STYLE = `
-:root { color-scheme: light dark; --accent: light-dark(#1a5fb4, #78aeed); --line: light-dark(#8c8a91, #8c8a91) }
+const STYLE = `${COLOURS}
 * { box-sizing: border-box }
-body { margin: 0; background: light-dark(#ffffff, #1c2022); color: light-dark(#241f31, #f0eff4);
-  font: 1rem/1.5 system-ui, sans-serif }
-body > header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: baseline; padding: 1rem;
-  border-bottom: 1px solid var(--line) }
-h1 { margin: 0; font-size: 1.25rem; overflow-wrap: anywhere }
-label { display: flex; flex: 1 1 16rem; gap: .5rem; align-items: baseline; font-weight: 600 }
-label input { flex: 1; min-width: 0; max-width: 28rem; padding: .4rem .6rem; font: inherit; font-weight: normal; color: inherit;
-  background: transparent; border: 1px solid var(--line); border-radius: .5rem }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+body { margin: 0; background: var(--ground); color: var(--text);
+  font: .875rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif }
+body > header { display: flex; flex-wrap: wrap; gap: .5rem 1.125rem; align-items: center; padding: .875rem 1.25rem;
+  background: var(--raised); border-bottom: 1px solid var(--line) }
+header svg { width: 1.375rem; height: 1.375rem; margin-right: -.5rem }
+h1 { margin: 0; font-size: .9375rem; font-weight: 650; overflow-wrap: anywhere }
+label { display: flex; flex: 1 1 16rem; gap: .5rem; align-items: center; font-size: .8125rem; font-weight: 550 }
+label input { flex: 1; min-width: 0; max-width: 28rem; min-height: 2.125rem; padding: .3125rem .6875rem; font: inherit;
+  font-weight: normal; color: inherit; background: var(--raised); border: 1px solid var(--line-strong);
+  border-radius: .3125rem }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 #docs :is(.scheme-container, .response-col_links, .opblock-head, .opblock-options) { display: none }
 #docs .info { margin: 1.5rem 0 }
 #docs .opblock-deprecated { opacity: 1 }
 #docs .opblock-summary-method { color: #000; text-shadow: none }
 #docs :is(:is(.opblock-delete, .opblock-deprecated) .opblock-summary-method, .info pre.version) { color: light-dark(#000, #fff) }
 #docs .opblock-section-header { background: light-dark(#fffc, #0004) }
-#docs .btn.execute { background: var(--accent); border-color: var(--accent); color: light-dark(#fff, #000) }
+#docs .btn.execute { background: var(--accent); border-color: var(--accent); color: var(--on-accent) }
 :is(header a, #docs a:not(.nostyle)) { color: var(--accent) }
 #docs :is(.header-col, .examples-select__section-label, .parameter__in, .btn.cancel, .download-contents,
   .json-schema-2020-12-expand-deep-button, [class*='json-schema-2020-12__']) { color: light-dark(#3b4151, #e4e6e6) }
@@ -106,6 +107,7 @@ export function docsPage(site: string, version: string): string {
       </head>
       <body>
         <header>
+          ${MARK}
           <h1>${site}</h1>
           <label>Token <input id="token" type="password" autocomplete="off" spellcheck="false" /></label>
           <a href="${DOCUMENT}">openapi.json</a>

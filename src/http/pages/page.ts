@@ -1,32 +1,47 @@
 import { createHash } from 'node:crypto'
 import type { Context } from '../kit/context.ts'
 
-const STYLE = `
-:root { color-scheme: light dark; --accent: light-dark(#1a5fb4, #78aeed); --danger: light-dark(#a51d2d, #f28b82);
-  --quiet: light-dark(#5e5c64, #b0aeb8); --line: light-dark(#c0bfbc, #55535c); --raised: light-dark(#ffffff, #2b2a30) }
+/** Colours of the console, by the names that they have in console/style/tokens.css. */
+export const COLOURS = `
+:root { color-scheme: light dark;
+  --ground: light-dark(#f6f7f9, #0e1116); --raised: light-dark(#ffffff, #161a21); --sunken: light-dark(#eff1f4, #0a0d11);
+  --line: light-dark(#e1e4e9, #272d37); --line-strong: light-dark(#828995, #6e7787);
+  --text: light-dark(#14181f, #e8ebf0); --quiet: light-dark(#5a6372, #98a2b2);
+  --accent: light-dark(#0a5f73, #4fc3d9); --accent-strong: light-dark(#084c5c, #7ad7e8);
+  --accent-tint: light-dark(#e4f3f6, #10303a); --on-accent: light-dark(#ffffff, #06222a);
+  --removed: light-dark(#a8202f, #ff9a9f); --removed-tint: light-dark(#fdebec, #3a1619) }`
+
+// The card of the console's sign-in (console/style/pages.css).
+const STYLE = `${COLOURS}
 * { box-sizing: border-box }
-body { margin: 0; background: light-dark(#f3f3f5, #1b1a1f); color: light-dark(#241f31, #f0eff4);
-  font: 1.0625rem/1.5 system-ui, sans-serif }
-header, main { max-width: 34rem; margin: 0 auto; padding: 0 1.25rem }
-header { padding-top: 8vh; padding-bottom: .5rem; color: var(--quiet); overflow-wrap: anywhere }
-main { background: var(--raised); border: 1px solid var(--line); border-radius: .75rem; padding: 1.5rem;
-  width: calc(100% - 2rem) }
-h1 { margin: 0 0 .75rem; font-size: 1.5rem; line-height: 1.25 }
-p { margin: 0 0 1rem }
-form { margin-top: 1.5rem }
+body { margin: 0; min-height: 100vh; padding: max(1rem, 8vh) 1rem 2rem; color: var(--text);
+  background: radial-gradient(62rem 31rem at 50% -10%, var(--accent-tint), transparent), var(--ground);
+  font: .875rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif; overflow-wrap: anywhere }
+main { max-width: 30rem; margin: 0 auto; padding: 1.75rem; background: var(--raised); border: 1px solid var(--line);
+  border-radius: .875rem; box-shadow: 0 1px 2px rgb(15 23 42 / 8%), 0 8px 24px rgb(15 23 42 / 12%) }
+svg { width: 2.5rem; height: 2.5rem; margin-bottom: .75rem }
+h1 { margin: 0 0 .25rem; font-size: 1.375rem; font-weight: 650; line-height: 1.25; letter-spacing: -.015em }
+p { margin: 0 0 .75rem }
+.site { margin-bottom: 1.25rem }
+.site, .quiet { color: var(--quiet) }
+.quiet { font-size: .8125rem }
 main > :last-child, .alert > :last-child { margin-bottom: 0 }
-label { display: block; font-weight: 600 }
-input { display: block; width: 100%; margin: .35rem 0; padding: .6rem .75rem; font: inherit; color: inherit;
-  background: transparent; border: 1px solid var(--line); border-radius: .5rem }
-input[type=checkbox] { display: inline; width: auto; margin: 0 .35rem 0 0 }
-button { width: 100%; margin-top: .75rem; padding: .7rem 1rem; font: inherit; font-weight: 600; cursor: pointer;
-  color: light-dark(#ffffff, #1b1a1f); background: var(--accent); border: 0; border-radius: .5rem }
-button.danger { background: var(--danger) }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
-.quiet { color: var(--quiet); font-size: .9375rem }
-.alert { margin: 0 0 1rem; padding: .75rem 1rem; border-left: .3rem solid var(--danger); background: light-dark(#fbeaec, #3a2328) }
-code { display: block; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: .5rem;
-  overflow-wrap: anywhere; font: .9375rem/1.5 ui-monospace, monospace }
+a { color: var(--accent); text-underline-offset: .15em }
+label { display: block; font-size: .8125rem; font-weight: 550 }
+input { display: block; width: 100%; min-height: 2.375rem; margin: .25rem 0; padding: .3125rem .6875rem; font: inherit;
+  color: inherit; background: var(--raised); border: 1px solid var(--line-strong); border-radius: .3125rem }
+input[type=checkbox] { display: inline; width: 1rem; min-height: 0; height: 1rem; margin: 0 .35rem 0 0; vertical-align: -.15em;
+  accent-color: var(--accent) }
+button { width: 100%; min-height: 2.375rem; margin-top: .375rem; padding: .25rem .8125rem; font: inherit; font-weight: 550;
+  cursor: pointer; color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent);
+  border-radius: .3125rem }
+button:hover { background: var(--accent-strong) }
+button.danger { color: light-dark(#ffffff, #1b1a1f); background: var(--removed); border-color: var(--removed) }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+.alert { margin: 0 0 1rem; padding: .625rem .875rem; color: var(--removed); background: var(--removed-tint);
+  border-radius: .3125rem }
+code { display: block; padding: .75rem; background: var(--sunken); border: 1px solid var(--line); border-radius: .3125rem;
+  font: .8125rem/1.5 ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace }
 `
 
 /** Allows only the page's own style, and forms to its own origin; forbids frames. */
@@ -67,6 +82,13 @@ function markup(part: Part): string {
   return (part || '').replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 
+/** The mark of Zoneplane, as in console/parts/icons.tsx. */
+export const MARK = html`<svg viewBox="0 0 24 24" aria-hidden="true">
+  <path d="M12 12.6 2.5 17.3 12 22l9.5-4.7z" fill="var(--accent)" opacity=".3" />
+  <path d="M12 7.8 2.5 12.5l9.5 4.7 9.5-4.7z" fill="var(--accent)" opacity=".55" />
+  <path d="M12 2.5 2.5 7.2 12 11.9l9.5-4.7z" fill="var(--accent)" />
+</svg>`
+
 /** The octets that the hash in the policy covers, unchanged. */
 const STYLE_ELEMENT = new Html(`<style>${STYLE}</style>`)
 
@@ -87,9 +109,10 @@ export function answerPage(ctx: Context, title: string, site: string, content: H
         ${STYLE_ELEMENT}
       </head>
       <body>
-        <header>${site}</header>
         <main>
+          ${MARK}
           <h1>${title}</h1>
+          <p class="site">${site}</p>
           ${content}
         </main>
       </body>

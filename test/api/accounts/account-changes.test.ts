@@ -186,7 +186,7 @@ test('a page shows addresses and the requested host as text, not as markup', asy
   const headers = { host: "a&lt;b'c" }
   for (const page of [await service().anonymous.get(path, { headers }), await submit(path, {}, headers)]) {
     t.is(page.status, 200)
-    t.true(page.text.includes('<header>a&amp;lt;b&#39;c</header>'))
+    t.true(page.text.includes('<p class="site">a&amp;lt;b&#39;c</p>'))
     t.is(page.text.includes(`to o&#39;hara&amp;lt${newEmail.slice(9)}.`), page.text.includes('Done'))
   }
 })
