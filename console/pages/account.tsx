@@ -54,7 +54,7 @@ function Sections() {
               <ChangeEmail account={account} hasFactor={hasFactor} />
               <Outreach account={account} />
             </Panel>
-            <Panel title="Password">
+            <Panel title="Change the password">
               <p>Only a link that we mail to {account.email} can set a new password. It signs you out everywhere.</p>
               <ResetPassword email={account.email} />
             </Panel>

@@ -33,13 +33,15 @@ export function NameserversPage({ name }: { name: string }) {
         </p>
         <button onClick={published.reload}>Look again</button>
       </section>
-      <Panel title="Your own secondaries">
-        {transfers.problem?.status === 403 ? (
-          <p>This token may not see or change these: it may not write all records of the domain.</p>
-        ) : (
-          <Loaded asked={transfers}>{(found) => <TransferForm key={name} name={name} transfers={found} />}</Loaded>
-        )}
-      </Panel>
+      <div class="reading">
+        <Panel title="Your own secondaries">
+          {transfers.problem?.status === 403 ? (
+            <p>This token may not see or change these: it may not write all records of the domain.</p>
+          ) : (
+            <Loaded asked={transfers}>{(found) => <TransferForm key={name} name={name} transfers={found} />}</Loaded>
+          )}
+        </Panel>
+      </div>
     </>
   )
 }
@@ -66,7 +68,7 @@ function Publication({ status, names }: { status: Schemas['PublicationStatus']; 
         </span>
         <span>In DNS, the SOA serial can be higher by the weeks since 1970.</span>
       </p>
-      <List heads={['Nameserver', 'State', 'Version']}>
+      <List heads={['Nameserver', 'State']}>
         {Array.from(rows, ([name, asked]) => {
           const { mood, words } = asked === undefined ? NOT_ASKED : SERVING[asked.status]
           return (
@@ -75,10 +77,15 @@ function Publication({ status, names }: { status: Schemas['PublicationStatus']; 
               <td>
                 <State mood={mood}>{words}</State>{' '}
                 <span class="quiet">
-                  {asked === undefined ? 'The operator’s settings do not have its address.' : asked.detail}
+                  {asked === undefined ? (
+                    'The operator’s settings do not have its address.'
+                  ) : (
+                    <>
+                      {asked.version} {asked.detail}
+                    </>
+                  )}
                 </span>
               </td>
-              <td class="mono">{asked?.version}</td>
             </tr>
           )
         })}

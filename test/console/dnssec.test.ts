@@ -135,7 +135,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const name = await newDomain(api)
     const tab = await openConsole(browser(), service().url, { path: `domains/${name}/nameservers`, secret })
     const { page, found } = tab
-    await page.getByText(/The domain has version \d+/).waitFor()
+    await page.getByText(/^Version \d+$/).waitFor()
     await page.getByRole('row', { name: /^ns1\.zoneplane\.test Up to date \d+$/ }).waitFor()
     await page.getByRole('row', { name: /^ns2\.zoneplane\.test Not asked The operator/ }).waitFor()
     await page.getByLabel('May transfer').fill('192.0.2.7 nonsense')

@@ -96,7 +96,7 @@ const SCHEMES: [name: string, media: Media, rules: string[]][] = [
  * axe-core finds, and nothing that is cut off or hides something else.
  */
 export async function check(t: ExecutionContext, { page, found }: Tab, name: string): Promise<void> {
-  for (const [size, viewport] of Object.entries({ desk: DESK, narrow: NARROW })) {
+  for (const [size, viewport] of Object.entries({ narrow: NARROW, desk: DESK })) {
     await page.setViewportSize(viewport)
     for (const [scheme, media, rules] of SCHEMES) {
       await page.emulateMedia({ forcedColors: 'none', ...media })
