@@ -1,45 +1,94 @@
-import { readZoneFile, ZoneFileError } from '../../src/dns/zonefile.ts'
+import {
+  problemsIn,
+  readZoneFile,
+  ZoneFileError,
+  type ZoneFileRRset,
+  type ZoneProblem,
+} from '../../src/dns/zonefile.ts'
 import { adviceOn } from './advice.ts'
 import { inOrder } from './order.ts'
 import { titleOf } from './rows.ts'
-import { type Change, shownName } from './rrset.ts'
+import { type Change, counted, shownName } from './rrset.ts'
+
+/** Something that is wrong with a zone file. */
+export interface Mistake {
+  /** From 1; undefined if it is about the text as a whole. */
+  line: number | undefined
+  text: string
+}
+
+/** The most mistakes that are shown. */
+const MOST = 100
 
 /** What a zone file would make of an empty domain, as far as the browser can tell. */
 export interface Preview {
   changes: Change[]
-  problems: string[]
+  mistakes: Mistake[]
   /** What is seldom meant. */
   hints: string[]
 }
 
 /** Reads a zone file for a domain that is to be created. SOA, NS at the apex and DNSSEC records are left out, as there. */
 export function previewOf(text: string, domain: string): Preview {
+  const { rrsets, mistakes } = read(text, domain, false)
+  const changes = rrsets.map(({ subname, type, ttl, records }) => ({
+    subname,
+    type,
+    before: null,
+    after: { ttl: ttl ?? 0, records },
+  }))
+  const ordered = inOrder(changes)
+  const advice = adviceOn(ordered.map((change) => ({ ...change, ...change.after })), domain) // prettier-ignore
+  return { changes: ordered, mistakes, hints: advice.map((each) => `${titleOf(each)}: ${each.text}`) }
+}
+
+/** What is wrong with a zone file for a domain that exists, in the order of the lines. */
+export function mistakesIn(text: string, domain: string): Mistake[] {
+  return read(text, domain, true).mistakes
+}
+
+/** Problems that only the service finds, at the lines of their record sets. */
+export function mistakesOf(problems: string[], text: string, domain: string): Mistake[] {
+  if (problems.length === 0) return []
+  const { rrsets } = read(text, domain, true)
+  const all = problemsIn(rrsets.map((rrset) => ({ ...rrset, problems: [''] })), domain) // prettier-ignore
+  const lines = new Map(all.map((found) => [found.text, found.line]))
+  return problems.map((problem) => ({ line: lines.get(problem.replace(/: .*$/s, ': ')), text: problem }))
+}
+
+function read(text: string, domain: string, apexNs: boolean): { rrsets: ZoneFileRRset[]; mistakes: Mistake[] } {
   try {
-    const reading = readZoneFile(text, domain)
+    const reading = readZoneFile(text, domain, { apexNs })
     let step = reading.next()
     while (step.done !== true) step = reading.next()
-    const problems = step.value.flatMap((rrset) =>
-      rrset.problems.map((problem) => `${shownName(rrset.subname)} ${rrset.type}: ${problem}`),
-    )
-    const changes = step.value.map(({ subname, type, ttl, records }) => ({
-      subname,
-      type,
-      before: null,
-      after: { ttl: ttl ?? 0, records },
-    }))
-    const ordered = inOrder(changes)
-    const rrsets = ordered.map((change) => ({ ...change, ...change.after }))
-    const hints = adviceOn(rrsets, domain).map((advice) => `${titleOf(advice)}: ${advice.text}`)
-    return { changes: ordered, problems, hints }
+    return { rrsets: step.value, mistakes: shown(problemsIn(step.value, domain)) }
   } catch (error) {
-    if (error instanceof ZoneFileError) return { changes: [], problems: [explained(error, text)], hints: [] }
+    if (error instanceof ZoneFileError) return { rrsets: [], mistakes: shown(error.problems) }
     throw error
   }
 }
 
-/** The problem, with the name that it is about, or with the line. */
-function explained({ message, subname }: ZoneFileError, text: string): string {
-  if (subname !== undefined) return `${shownName(subname)}: ${message}`
-  const [, number] = /line (\d+)/.exec(message) ?? []
-  return number === undefined ? message : `${message} The line: ${text.split('\n')[Number(number) - 1]!.slice(0, 200)}`
+function shown(problems: ZoneProblem[]): Mistake[] {
+  const mistakes = problems.slice(0, MOST).map(({ line, text, subname }) => ({ line, text: wordsOf(text, subname) }))
+  if (problems.length > MOST) mistakes.push({ line: undefined, text: 'There are more: mend these first.' })
+  return mistakes
+}
+
+/** The text without the line, which stands beside it, but with the name that it is about. */
+function wordsOf(text: string, subname: string | undefined): string {
+  const reason = text.replace(/^Zonefile contains syntax error in line \d+\. Reason: |^Could not parse zonefile: (line \d+: )?/, '') // prettier-ignore
+  return subname === undefined ? reason : `${shownName(subname)}: ${reason}`
+}
+
+/** `1 mistake`, `5 mistakes`, `more than 100 mistakes`. */
+export function countOf(mistakes: Mistake[]): string {
+  return mistakes.length > MOST ? `more than ${MOST} mistakes` : counted(mistakes.length, 'mistake')
+}
+
+/** Where a line of a text begins and ends. @param line from 1 */
+export function spanOf(text: string, line: number): [start: number, end: number] {
+  let start = 0
+  for (let n = 1; n < line; n++) start = text.indexOf('\n', start) + 1
+  const end = text.indexOf('\n', start)
+  return [start, end === -1 ? text.length : end]
 }

@@ -2,10 +2,9 @@ import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { noteDomains } from '../api/me.ts'
 import { typedName } from '../model/policies.ts'
-import { previewOf } from '../model/zonefile.ts'
+import { mistakesOf, type Preview, previewOf } from '../model/zonefile.ts'
 import { Difference } from '../parts/difference.tsx'
 import { Field, Form, useAction } from '../parts/form.tsx'
-import { Failure } from '../parts/loading.tsx'
 import { ZonefileInput } from '../parts/zonefile-input.tsx'
 import { location, navigate } from '../router.ts'
 
@@ -16,6 +15,8 @@ export function NewDomainPage() {
   const action = useAction()
   const isImport = location.value.query.has('zonefile')
   const name = typedName(typed)
+  const preview = name !== '' && zonefile.trim() !== '' ? previewOf(zonefile, name) : undefined
+  const refused = action.of('zonefile')
   const create = async () => {
     const body = { name, ...(zonefile.trim() !== '' && { zonefile }) }
     const domain = await ask(api.POST('/api/v1/domains/', { body }))
@@ -40,31 +41,23 @@ export function NewDomainPage() {
           label={isImport ? 'Zone file' : 'Zone file, if there is one'}
           rows={6}
           text={zonefile}
+          mistakes={preview?.mistakes.length === 0 ? mistakesOf(refused, zonefile, name) : (preview?.mistakes ?? [])}
           onText={(text) => {
             setZonefile(text)
             action.forget()
           }}
         />
       </Form>
-      {name !== '' && zonefile.trim() !== '' && (
-        <Imported text={zonefile} domain={name} refused={action.of('zonefile')} />
-      )}
+      {preview && <Imported domain={name} preview={preview} />}
     </>
   )
 }
 
-/**
- * What the zone file brings, or why it cannot be read.
- * @param props.refused the problems that the service finds: those that the browser finds are the same, and say more
- */
-function Imported({ text, domain, refused }: { text: string; domain: string; refused: string[] }) {
-  const { changes, problems, hints } = previewOf(text, domain)
+/** What the zone file brings. */
+function Imported({ domain, preview: { changes, hints } }: { domain: string; preview: Preview }) {
   return (
     <section aria-labelledby="imported">
       <h2 id="imported">What the zone file brings</h2>
-      {(problems.length > 0 ? problems : refused).map((problem) => (
-        <Failure key={problem} problem={new Error(problem)} />
-      ))}
       <p>
         The service itself writes SOA, NS at {domain}, and all DNSSEC records but DS: those of the file are left out.
       </p>

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
-import { api, ask, askWhole, type Refused, versionOf } from '../api/client.ts'
+import { api, ask, askWhole, problemsOf, type Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
 import { useKept } from '../kept.ts'
+import { type Mistake, mistakesIn, mistakesOf } from '../model/zonefile.ts'
 import { Applied } from '../parts/applied.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 import { Review } from '../parts/review.tsx'
@@ -63,6 +64,10 @@ interface EditorProps {
 function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: EditorProps) {
   const [isReviewed, setReviewed] = useState(false)
   const text = edited?.text ?? present
+  const found = useMistakes(edited?.text, name)
+  /** What the service has rejected, and why. */
+  const [refused, setRefused] = useState({ text: '', problems: [] as string[] })
+  const mistakes = found.length > 0 || refused.text !== text ? found : mistakesOf(refused.problems, text, name)
   const discard = () => {
     onEdit(undefined)
   }
@@ -78,6 +83,11 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
       )
     } catch (reason) {
       if ((reason as Refused).status === 412) onStale()
+      const problems = problemsOf(reason, 'zonefile')
+      if (problems.length > 0) {
+        setRefused({ text, problems })
+        setReviewed(false)
+      }
       throw reason
     }
   }
@@ -107,6 +117,7 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
         label="Zone file"
         rows={24}
         text={text}
+        mistakes={mistakes}
         onText={(typed) => {
           onEdit(typed === present ? undefined : { text: typed, tag: edited?.tag ?? tag })
         }}
@@ -127,6 +138,23 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
       )}
     </>
   )
+}
+
+/** Milliseconds without a key after which a text is read: a large one takes longer than a key may. */
+const PAUSE = 300
+
+/** What is wrong with a zone file that somebody edits. */
+function useMistakes(text: string | undefined, domain: string): Mistake[] {
+  const [mistakes, setMistakes] = useState<Mistake[]>([])
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      setMistakes(text === undefined ? [] : mistakesIn(text, domain))
+    }, PAUSE)
+    return () => {
+      clearTimeout(timer)
+    }
+  }, [text])
+  return mistakes
 }
 
 /** A link that stores a text as a file. */

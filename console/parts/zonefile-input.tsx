@@ -1,30 +1,57 @@
-/** A zone file that is typed, pasted, dropped, or chosen. @param props.rows the least height, in lines */
-export function ZonefileInput(props: { label: string; rows: number; text: string; onText: (text: string) => void }) {
+import { useRef } from 'preact/hooks'
+import { countOf, type Mistake, spanOf } from '../model/zonefile.ts'
+
+interface ZonefileInputProps {
+  label: string
+  /** The least height, in lines. */
+  rows: number
+  text: string
+  /** What is wrong with it, shown beside it. */
+  mistakes: Mistake[]
+  onText: (text: string) => void
+}
+
+/** A zone file that is typed, pasted, dropped, or chosen. */
+export function ZonefileInput({ label, rows, text, mistakes, onText }: ZonefileInputProps) {
+  const input = useRef<HTMLTextAreaElement>(null)
   const take = async (file: File | undefined) => {
-    if (file !== undefined) props.onText(await file.text())
+    if (file !== undefined) onText(await file.text())
+  }
+  const goTo = (line: number) => {
+    const area = input.current!
+    area.focus()
+    area.setSelectionRange(...spanOf(text, line))
+    // Not every browser scrolls to what is selected.
+    area.scrollTop = (area.scrollHeight / text.split('\n').length) * (line - 3)
   }
   return (
     <div class="field">
-      <label for="zonefile">{props.label}</label>
-      <textarea
-        id="zonefile"
-        rows={Math.max(props.rows, Math.min(24, props.text.split('\n').length))}
-        spellcheck={false}
-        wrap="off"
-        value={props.text}
-        onInput={(event) => {
-          props.onText(event.currentTarget.value)
-        }}
-        onDragOver={(event) => {
-          event.preventDefault()
-        }}
-        onDrop={(event) => {
-          const file = event.dataTransfer?.files[0]
-          if (file === undefined) return
-          event.preventDefault()
-          void take(file)
-        }}
-      />
+      <label for="zonefile">{label}</label>
+      <div class="zone-text">
+        <textarea
+          ref={input}
+          id="zonefile"
+          rows={Math.max(rows, Math.min(24, text.split('\n').length))}
+          spellcheck={false}
+          wrap="off"
+          value={text}
+          aria-invalid={mistakes.length > 0}
+          aria-describedby={mistakes.length > 0 ? 'mistakes' : undefined}
+          onInput={(event) => {
+            onText(event.currentTarget.value)
+          }}
+          onDragOver={(event) => {
+            event.preventDefault()
+          }}
+          onDrop={(event) => {
+            const file = event.dataTransfer?.files[0]
+            if (file === undefined) return
+            event.preventDefault()
+            void take(file)
+          }}
+        />
+        {mistakes.length > 0 && <Mistakes mistakes={mistakes} text={text} onGo={goTo} />}
+      </div>
       <label class="quiet">
         or from a file{' '}
         <input
@@ -35,5 +62,42 @@ export function ZonefileInput(props: { label: string; rows: number; text: string
         />
       </label>
     </div>
+  )
+}
+
+interface MistakesProps {
+  mistakes: Mistake[]
+  text: string
+  onGo: (line: number) => void
+}
+
+/** What is wrong, by line. A click goes to the line. */
+function Mistakes({ mistakes, text, onGo }: MistakesProps) {
+  return (
+    <section class="mistakes" aria-labelledby="mistakes">
+      <p id="mistakes" role="status">
+        {countOf(mistakes)}
+      </p>
+      <ol>
+        {mistakes.map(({ line, text: problem }) => (
+          <li key={`${line} ${problem}`}>
+            {line === undefined ? (
+              problem
+            ) : (
+              <button
+                type="button"
+                onClick={() => {
+                  onGo(line)
+                }}
+              >
+                <b>Line {line}</b>
+                <span class="mono">{text.slice(...spanOf(text, line)).slice(0, 200)}</span>
+                <span>{problem}</span>
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
   )
 }

@@ -39,8 +39,12 @@ export class Lexer {
   #at = 0
   /** The position at which the last token ended. */
   #ended = -1
+  /** The lines of the open parentheses. */
+  #open: number[] = []
   /** The number of the current line, from 1. */
   line = 1
+  /** The line that the last error is about, if it is not the current one. */
+  blamed: number | undefined
 
   /**
    * @param isFile comments and several lines are allowed
@@ -56,13 +60,12 @@ export class Lexer {
 
   /**
    * Returns the next logical line, which may be empty; undefined after the last one.
-   * @throws Unreadable about something on `line`
+   * @throws Unreadable about something on `blamed` or else on `line`; then `recover` can go on
    */
   next(): LogicalLine | undefined {
     if (this.#at > this.#text.length) return undefined
     const line: LogicalLine = { tokens: [], number: this.line, indented: /[ \t]/.test(this.#text.charAt(this.#at)) }
-    /** The lines of the open parentheses. */
-    const open: number[] = []
+    const open = (this.#open = []) as number[]
     for (let items = 0; items < MAX_ITEMS; items++) {
       const item = this.#item()
       if (typeof item !== 'string') line.tokens.push(item)
@@ -71,12 +74,35 @@ export class Lexer {
         if (open.pop() === undefined) throw new Unquoted('unbalanced parentheses')
       } else if (open.length === 0) return line
       else if (item === '') {
-        this.line = open[0]!
+        this.blamed = open[0]!
         throw new Unquoted('unbalanced parentheses')
       }
     }
-    this.line = line.number
+    this.blamed = line.number
     throw new Unreadable(`the record is longer than ${MAX_RDATA} octets`)
+  }
+
+  /** Goes on after an error: with the line after it, or after the parentheses that were open there; else at the end. */
+  recover(): void {
+    this.blamed = undefined
+    this.#endLine()
+    for (let items = 0; this.#open.length > 0; items++) {
+      try {
+        const item = this.#item()
+        if (item === '' || items > MAX_ITEMS) this.#at = this.#text.length + 1
+        if (item === '(') this.#open.push(this.line)
+        else if (item === ')' && this.#open.pop() !== undefined && this.#open.length === 0) this.#endLine()
+      } catch {
+        this.#at = this.#text.length + 1
+      }
+      if (this.#at > this.#text.length) return
+    }
+  }
+
+  #endLine(): void {
+    this.#skip(LINE_BREAK)
+    this.#at++
+    this.line++
   }
 
   /** Returns the next token, parenthesis or line break; '' at the end. */

@@ -16,6 +16,9 @@ import { Lexer, type LogicalLine, rawWord, type Token, word } from './presentati
 import { parseRdata, readRdata } from './rdata.ts'
 import { type RRsetHeader, Tally } from './rrset.ts'
 import { AUTOMATIC_TYPES, isType, typeProblems, TYPES } from './types.ts'
+import { MAX_ZONE_PROBLEMS, problemsIn, ZoneFileError, type ZoneFileRRset, type ZoneProblem } from './zone-problems.ts'
+
+export { MAX_ZONE_PROBLEMS, problemsIn, ZoneFileError, type ZoneFileRRset, type ZoneProblem } from './zone-problems.ts'
 
 /** The most records of a zone file: a larger one would need more memory than a request may use. */
 const MAX_ZONE_RECORDS = 250_000
@@ -28,36 +31,13 @@ const SECONDS: Record<string, number> = { w: 604_800, d: 86_400, h: 3_600, m: 60
 /** Types of a zone's own keys, which an import ignores and an export omits (contract §7.7, §7.8). */
 export const KEY_TYPES: ReadonlySet<string> = new Set(['DNSKEY', 'CDS', 'CDNSKEY'])
 
-/** An RRset of a zone file, without duplicates. */
-export interface ZoneFileRRset {
-  subname: string
-  type: string
-  /** The lowest TTL of its records; undefined if the file specifies none. */
-  ttl: number | undefined
-  /** The canonical texts. */
-  records: string[]
-  /** The error texts of the rules of the API that it breaks; then records may be missing. */
-  problems: readonly string[]
-}
-
 /** One array for all RRsets without problems: most have none, and their number may be large. */
 const NONE: readonly string[] = []
-
-/** The service cannot import the zone file; the message is the whole text for the user (contract §7.7). */
-export class ZoneFileError extends Error {
-  /** The name that it is about, if the text does not say it. */
-  readonly subname: string | undefined
-
-  constructor(message: string, subname?: string) {
-    super(message)
-    this.subname = subname
-  }
-}
 
 /**
  * Reads a zone file (RFC 1035 §5, RFC 2308 §4) for a domain, which is its first origin. Omits records outside of the
  * domain, and those that only the service writes. Yields after every line, so that other work can run in between.
- * Returns the RRsets in the order of their first records.
+ * Returns the RRsets in the order of their first records. Goes on after mistakes, to tell all of them.
  * @param domain without final dot
  * @param options.apexNs true to read the NS RRset at the apex, which otherwise the service writes
  * @throws ZoneFileError
@@ -68,22 +48,18 @@ export function* readZoneFile(
   { apexNs } = { apexNs: false },
 ): Generator<undefined, ZoneFileRRset[]> {
   const reader = new Reader(domain, apexNs)
-  let lexer: Lexer | undefined
-  let line: LogicalLine | undefined
-  try {
-    lexer = new Lexer(text.replace(/^\ufeff/, ''), true)
-    for (line = lexer.next(); line; line = lexer.next()) {
-      reader.read(line)
-      line = undefined
-      yield
-    }
-  } catch (error) {
-    if (!(error instanceof Unreadable || error instanceof Malformed)) throw error
-    const number = line?.number ?? lexer?.line
-    if (number === undefined) throw new ZoneFileError(`Could not parse zonefile: ${error.message}`)
-    throw new ZoneFileError(`Zonefile contains syntax error in line ${number}. Reason: ${error.message}`)
-  }
+  const lexer = lexerOf(text)
+  while (reader.reads(lexer)) yield
   return yield* reader.finish()
+}
+
+/** @throws ZoneFileError */
+function lexerOf(text: string): Lexer {
+  try {
+    return new Lexer(text.replace(/^\ufeff/, ''), true)
+  } catch (error) {
+    throw error instanceof Unreadable ? new ZoneFileError(`Could not parse zonefile: ${error.message}`) : error
+  }
 }
 
 /** The state of reading a zone file from top to bottom. */
@@ -98,6 +74,8 @@ class Reader {
   #defaultTtl: number | undefined
   #lastTtl: number | undefined
   #records = 0
+  /** What makes the file unreadable. */
+  readonly #mistakes: ZoneProblem[] = []
   readonly #rrsets: ZoneFileRRset[] = []
   /** The RRsets by type and subname. */
   readonly #byType = new Map<string, Map<string, ZoneFileRRset>>()
@@ -111,14 +89,40 @@ class Reader {
     this.#apex = parseName(this.#origin)
   }
 
-  read({ tokens, indented, number }: LogicalLine): void {
+  /** Reads the next logical line, and notes what is wrong with it. @returns whether others may follow */
+  reads(lexer: Lexer): boolean {
+    let line: LogicalLine | undefined
+    try {
+      line = lexer.next()
+      return line !== undefined && this.#read(line)
+    } catch (error) {
+      if (!(error instanceof Unreadable || error instanceof Malformed)) throw error
+      const number = line?.number ?? lexer.blamed ?? lexer.line
+      const text = `Zonefile contains syntax error in line ${number}. Reason: ${error.message}`
+      this.#mistakes.push({ line: number, text })
+      if (line === undefined) {
+        lexer.recover()
+        // Who owns the next records is not known.
+        this.#owner = undefined
+      }
+      // What is relative to an origin cannot be told without it.
+      return this.#mistakes.length <= MAX_ZONE_PROBLEMS && !isOrigin(line)
+    }
+  }
+
+  /** @returns whether others may follow */
+  #read({ tokens, indented, number }: LogicalLine): boolean {
     const [first] = tokens
-    if (first === undefined) return
+    if (first === undefined) return true
     if (!indented && !first.quoted && first.raw.startsWith('$')) this.#obey(tokens)
     else {
-      if (!indented) this.#owner = this.#subnameOf(parseName(qualified(rawWord(first), this.#origin)))
+      if (!indented) {
+        this.#owner = undefined
+        this.#owner = this.#subnameOf(parseName(qualified(rawWord(first), this.#origin)))
+      }
       if (this.#owner !== undefined) this.#add(this.#owner, tokens.slice(indented ? 0 : 1), number)
     }
+    return this.#mistakes.length <= MAX_ZONE_PROBLEMS && this.#records <= MAX_ZONE_RECORDS
   }
 
   /** Carries out a directive. */
@@ -135,16 +139,20 @@ class Reader {
 
   #add(subname: string, tokens: Token[], line: number): void {
     const { ttl, type, content } = this.#take(tokens)
-    if (type === 'SOA') this.#readSoa(subname, content)
+    if (type === 'SOA') this.#readSoa(subname, content, line)
     if (this.#isOurs(subname, type)) return
     if (++this.#records > MAX_ZONE_RECORDS) {
-      throw new ZoneFileError(`Could not parse zonefile: it has more than ${MAX_ZONE_RECORDS} records`)
+      const text = `Could not parse zonefile: it has more than ${MAX_ZONE_RECORDS} records`
+      this.#mistakes.push({ line: undefined, text })
+      return
     }
-    if (!isSubname(subname)) throw new ZoneFileError(`Could not parse zonefile: line ${line}: ${SUBNAME_RULE}`)
-
-    const rrset = this.#rrsetAt(subname, type)
+    if (!isSubname(subname)) {
+      this.#mistakes.push({ line, text: `Could not parse zonefile: line ${line}: ${SUBNAME_RULE}` })
+      return
+    }
+    const rrset = this.#rrsetAt(subname, type, line)
     if (ttl !== undefined && ttl < (rrset.ttl ?? Infinity)) rrset.ttl = ttl
-    if (TYPES.has(type)) this.#addRecord(rrset, content)
+    if (TYPES.has(type)) this.#addRecord(rrset, content, line)
   }
 
   /** Reports whether the import ignores this type at this subname, because the service writes it (contract §7.7). */
@@ -153,28 +161,30 @@ class Reader {
   }
 
   /** Reads only the last field of a SOA record: it is the default TTL if the file has no $TTL (RFC 2308 §4). */
-  #readSoa(subname: string, content: Token[]): void {
+  #readSoa(subname: string, content: Token[], line: number): void {
     if (subname !== '') {
-      throw new ZoneFileError(`Zonefile includes an SOA record for a name different from ${this.#domain}.`)
+      const text = `Zonefile includes an SOA record for a name different from ${this.#domain}.`
+      this.#mistakes.push({ line, text })
+      return
     }
     const minimum = readTtl(word(content[6]))
     this.#defaultTtl ??= minimum
   }
 
-  #rrsetAt(subname: string, type: string): ZoneFileRRset {
+  #rrsetAt(subname: string, type: string, line: number): ZoneFileRRset {
     const ofType = this.#byType.get(type) ?? new Map<string, ZoneFileRRset>()
     this.#byType.set(type, ofType)
     const present = ofType.get(subname)
     if (present !== undefined) return present
     const problems = TYPES.has(type) ? NONE : typeProblems(type)
-    const rrset = { subname: detached(subname), type, ttl: undefined, records: [], problems }
+    const rrset = { subname: detached(subname), type, ttl: undefined, records: [], problems, line }
     ofType.set(rrset.subname, rrset)
     this.#rrsets.push(rrset)
     return rrset
   }
 
   /** Reads a record into its RRset. */
-  #addRecord(rrset: ZoneFileRRset, content: Token[]): void {
+  #addRecord(rrset: ZoneFileRRset, content: Token[], line: number): void {
     const { type, records, problems } = rrset
     try {
       const rdata = readRdata(type, content, this.#origin)
@@ -188,7 +198,7 @@ class Reader {
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       // Only the first problem is reported (contract §8.5, layer 5).
-      if (problems.length === 0) rrset.problems = [error.message]
+      if (problems.length === 0) Object.assign(rrset, { problems: [error.message], line })
     }
   }
 
@@ -222,14 +232,14 @@ class Reader {
     return { type, name: nameOf({ name: this.#domain }, subname), apex: subname === '' }
   }
 
-  /** Checks the rules about whole RRsets and names, and returns all RRsets. */
+  /** Checks the rules about whole RRsets and names, and returns all RRsets. @throws ZoneFileError */
   *finish(): Generator<undefined, ZoneFileRRset[]> {
     const aliases = this.#byType.get('CNAME')
-    for (const { subname, type } of this.#rrsets) {
+    for (const { subname, type, line } of this.#rrsets) {
       // The apex always has SOA and NS.
       if (type === 'CNAME' ? subname === '' : aliases?.has(subname)) {
         const text = 'No other records with the same name are allowed alongside a CNAME record.'
-        throw new ZoneFileError(text, subname)
+        if (this.#mistakes.length <= MAX_ZONE_PROBLEMS) this.#mistakes.push({ line, text, subname })
       }
       yield
     }
@@ -237,8 +247,17 @@ class Reader {
       if (rrset.problems.length === 0) rrset.problems = tally.problems(this.#headerOf(rrset))?.texts ?? []
       yield
     }
-    return this.#rrsets
+    const [mistake] = this.#mistakes
+    if (mistake === undefined) return this.#rrsets
+    const problems = this.#mistakes.concat(problemsIn(this.#rrsets, this.#domain))
+    problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    throw new ZoneFileError(mistake.text, problems)
   }
+}
+
+function isOrigin(line: LogicalLine | undefined): boolean {
+  const [first] = line?.tokens ?? []
+  return line?.indented === false && first?.raw.toUpperCase() === '$ORIGIN'
 }
 
 /** Prints an RRset as lines of a zone file, one for each record; its name is absolute. */

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { previewOf } from '../../console/model/zonefile.ts'
+import { countOf, mistakesOf, previewOf } from '../../console/model/zonefile.ts'
 import { resumeServing, suspend } from '../../src/service/operation/suspension.ts'
 import { query } from '../../src/store/database.ts'
 import { PHONE, withBrowser } from '../support/browser.ts'
@@ -24,16 +24,16 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     await page.getByLabel('Name', { exact: true }).fill('Shop.test.')
     await page.getByLabel('Zone file, if there is one').fill('www 300 IN A 192.0.2.1\nmail 300 IN A 192.0.2.300\n')
-    await page.getByText(/syntax error in line 2.*The line: mail 300 IN A 192\.0\.2\.300$/).waitFor()
+    await page.getByRole('button', { name: /^Line 2\s*mail 300 IN A 192\.0\.2\.300/ }).waitFor()
     await check(t, tab, 'new-domain-mistake')
     // The browser does not know this rule.
     await page.getByLabel('Zone file, if there is one').fill('old DNAME x.test.\na.old A 192.0.2.1\n')
     await page.getByRole('button', { name: 'Add the domain' }).click()
-    await page.getByRole('alert').waitFor()
+    await page.getByRole('button', { name: /^Line [12]/ }).waitFor()
     const lines = ['mail 300 IN A 192.0.2.2', '@ MX 10 mail', 'www CNAME @', 'old CNAME gone']
     await page.getByLabel('Zone file, if there is one').fill(lines.join('\n'))
     await page.getByText('Creates 4 record sets.').waitFor()
-    t.is(await page.getByRole('alert').count(), 0)
+    t.is(await page.getByRole('button', { name: /^Line / }).count(), 0)
     await page.getByText('There are no records at gone.shop.test.').waitFor()
     await check(t, tab, 'new-domain-preview')
     // On a phone, no type and no usual name breaks; other names do.
@@ -300,8 +300,8 @@ function declare(test: Declare, browser: () => Browser): void {
   test('the preview of a zone file has what the service would import, in DNS order', (t) => {
     const text =
       '@ SOA ns. a. 1 2 3 4 5\n@ NS ns\n$TTL 60\nb.a A 192.0.2.1\na TXT "x"\n@ MX 10 a\nb.a A 192.0.2.2\nx. A 192.0.2.3'
-    const { changes, problems } = previewOf(text, 'shop.test')
-    t.deepEqual(problems, [])
+    const { changes, mistakes } = previewOf(text, 'shop.test')
+    t.deepEqual(mistakes, [])
     t.deepEqual(
       changes.map(({ subname, type, after }) => [subname, type, after!.records]),
       [
@@ -312,14 +312,24 @@ function declare(test: Declare, browser: () => Browser): void {
     )
   })
 
-  test('the preview says where the mistake is, and what is seldom meant', (t) => {
-    const { changes, problems } = previewOf('a A 192.0.2.1\nb CNAME c\nb A 192.0.2.1', 'shop.test')
+  test('the preview says where the mistakes are, and what is seldom meant', (t) => {
+    const { changes, mistakes } = previewOf('a A x\nb CNAME c\nb A 192.0.2.1\na/b TXT x\nc MX 1 _b', 'shop.test')
     t.deepEqual(changes, [])
-    t.deepEqual(problems, ['b: No other records with the same name are allowed alongside a CNAME record.'])
+    const alias = 'b: No other records with the same name are allowed alongside a CNAME record.'
+    t.deepEqual(mistakes.slice(0, 2), [
+      { line: 1, text: 'Record content for type A malformed: Text input is malformed.' },
+      { line: 3, text: alias },
+    ])
     t.deepEqual(
-      previewOf(`a A 192.0.2.1\na/b TXT x`, 'shop.test').problems.map((text) => text.split(' The line: ')[1]),
-      ['a/b TXT x'],
+      mistakes.slice(2).map(({ line }) => line),
+      [4, 5],
     )
+    t.is(countOf(mistakes), '4 mistakes')
+    t.is(countOf(previewOf('a A x\n'.repeat(200), 'shop.test').mistakes), 'more than 100 mistakes')
+    t.deepEqual(mistakesOf(['b.shop.test/A: no', 'no'], '\na A 192.0.2.1\nb A 192.0.2.1', 'shop.test'), [
+      { line: 3, text: 'b.shop.test/A: no' },
+      { line: undefined, text: 'no' },
+    ])
     t.deepEqual(previewOf('a CNAME b', 'shop.test').hints, ['a CNAME: There are no records at b.shop.test.'])
   })
   test('a person sees that the operator has suspended a domain, in the list and on each page of it', async (t) => {

@@ -180,11 +180,8 @@ function declare(test: Declare, browser: () => Browser): void {
       buffer: Buffer.from('www 300 IN A 192.0.2.300\n'),
     })
     await page.getByRole('button', { name: 'Review' }).click()
-    await page
-      .getByRole('alert')
-      .getByText(/line 1/)
-      .waitFor()
-    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: /^Line 1/ }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     t.is(await text.inputValue(), 'www 300 IN A 192.0.2.300\n')
     await text.fill('www 300 IN A 192.0.2.3\n')
     await page.getByRole('button', { name: 'Review' }).click()

@@ -87,7 +87,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await checkClean(t, tab, 'the zone file')
     await page.getByLabel('Zone file', { exact: true }).fill(`x TXT ${TXT}\n${MARKUP} 60 IN A 192.0.2.1`)
     await page.getByRole('button', { name: 'Review' }).click()
-    await page.getByRole('alert').waitFor()
+    await page.getByRole('button', { name: /^Line 2/ }).waitFor()
     await checkClean(t, tab, 'a mistake of the zone file')
     await page.goto(`${service().url}/console/search?${new URLSearchParams({ text: TXT }).toString()}`)
     await page.getByRole('link', { name: `new.${name}.`, exact: true }).waitFor()
@@ -97,7 +97,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByLabel('Zone file, if there is one').fill(`@ TXT ${TXT}`)
     await checkText(t, tab, 'the preview of a new domain')
     await page.getByLabel('Zone file, if there is one').fill(`@ ${MARKUP} ${MARKUP}`)
-    await checkText(t, tab, 'a mistake of a zone file', 'line 1')
+    await checkText(t, tab, 'a mistake of a zone file', 'Line 1')
     await page.context().close()
   })
 

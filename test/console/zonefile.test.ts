@@ -45,6 +45,41 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.context().close()
   })
 
+  test('all mistakes of a zone file are shown beside it, by line; a click goes to the line', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const path = `domains/${zone.domain}/zonefile`
+    const tab = await openConsole(browser(), service().url, { path, secret: zone.account.secret })
+    const { page, found } = tab
+    await textOf(page).waitFor()
+    const fine = 'ok 300 IN A 192.0.2.1\n'.repeat(60)
+    await textOf(page).fill(
+      `a 300 IN A 192.0.2.300\nb 300 IN MX mail\n${fine}c 300 IN CNAME d\nc 300 IN TXT "x"\nd 300 IN TXT "open\ne 300 IN WKS x\n`,
+    )
+    const mistakes = page.getByRole('button', { name: /^Line / })
+    await eventuallyIs(() => mistakes.count(), 5)
+    await page.getByRole('status').getByText('5 mistakes').waitFor()
+    const lines = await mistakes.locator('b').allInnerTexts()
+    t.deepEqual(lines, ['Line 1', 'Line 2', 'Line 64', 'Line 65', 'Line 66'])
+    await check(t, tab, 'zonefile-mistakes')
+    await mistakes.last().click()
+    const selected = `(() => { const { value, selectionStart, selectionEnd, scrollTop } = document.activeElement
+      return [value.slice(selectionStart, selectionEnd), scrollTop > 0] })()`
+    t.deepEqual(await page.evaluate(selected), ['e 300 IN WKS x', true])
+    // What only the service can know is shown there, too.
+    await textOf(page).fill('a 300 IN A 192.0.2.1\nold 300 IN DNAME x.test.\nb.old 300 IN A 192.0.2.1\n')
+    await eventuallyIs(() => mistakes.count(), 0)
+    await page.getByRole('button', { name: 'Review' }).click()
+    await eventuallyIs(() => mistakes.count(), 1)
+    t.regex(await mistakes.innerText(), /^Line [23]/)
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await textOf(page).fill('a 300 IN A 192.0.2.1\n')
+    await eventuallyIs(() => mistakes.count(), 0)
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByText('Creates 1 record set, removes 1.').waitFor()
+    t.deepEqual(found, [])
+    await page.context().close()
+  })
+
   test('a zone file that is too large for the browser to keep can be edited, and no former text comes back', async (t) => {
     const zone = await newZone(service(), rrset())
     const path = `domains/${zone.domain}/zonefile`

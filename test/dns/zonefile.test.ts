@@ -1,4 +1,4 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { SUBNAME_RULE } from '../../src/dns/names.ts'
 import { readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../src/dns/zonefile.ts'
 
@@ -270,6 +270,45 @@ test('an RRset has the same limits as everywhere', (t) => {
   t.deepEqual(read(addresses)[0]!.problems, ['Ensure this field has no more than 4091 elements.'])
   const texts = Array.from({ length: 7 }, (_, i) => `a 1 TXT ${i}${many('a', 10_000)}\n`).join('')
   t.regex(read(texts)[0]!.problems.join(), /^Ensure this field has no more than 64000 characters after JSON encoding/)
+})
+
+/** A zone file, and the line of each problem, with the beginning of its text, or its reason if it is a syntax error. */
+const several: [what: string, text: string, ...problems: string[]][] = [
+  ['five mistakes of different kinds', 'a 1 A 192.0.2.300\nb 1 MX _x\nc 1 CNAME d\nc 1 TXT x\nd 1 WKS x\ne/f 1 A 192.0.2.1\ng 1 A 192.0.2.1',
+    '1 Record content for type A malformed', '2 Record content for type MX malformed', '4 No other records', '5 d.x.test/WKS: The WKS', '6 Could not parse zonefile: line 6'],
+  ['a quote that is not closed', 'a 1 TXT "x\nb 1 A x', '1 unexpected line break', '2 Record content'],
+  ['a wrong directive', '$INCLUDE x\n$TTL x\nb 1 A x', '1 only the directives', '2 expecting a TTL', '3 Record content'],
+  ['mistakes within parentheses', 'a 1 TXT ( "x\n "y" ) 1 A x\nb 1 A x', '1 unexpected line break', '3 Record content'],
+  ['parentheses that close nothing', 'a 1 A 192.0.2.1 ) x\n b\n', '1 unbalanced parentheses'],
+  ['parentheses that do not close', 'a 1 A x\nb 1 TXT ( x\nc 1 A x', '1 Record content', '2 unbalanced parentheses'],
+  ['an owner that cannot be read, and its other records', 'a..b 1 A x\n 1 A x\nc 1 A x', '1 A DNS label is empty', '3 Record content'],
+  ['an origin that cannot be read', 'a 1 A x\n$ORIGIN a..b\nc 1 A x', '1 Record content', '2 A DNS label is empty'],
+  ['a SOA elsewhere, and too many records', `a 1 SOA a b 1 2 3 4 5\n${many('a 1 A 192.0.2.1\n', 250_001)}b A x`, '- Could not parse zonefile: it has more', '1 Zonefile includes'],
+] // prettier-ignore
+
+/** The problems of a zone file that cannot be imported. */
+function problemsOf(t: ExecutionContext, text: string) {
+  return t.throws(() => read(text), { instanceOf: ZoneFileError }).problems
+}
+
+for (const [what, text, ...problems] of several) {
+  test(`all is told at once: ${what}`, (t) => {
+    const found = problemsOf(t, text).map(({ line, text }) => `${line ?? '-'} ${text.replace(/.*Reason: /, '')}`)
+    t.is(found.length, problems.length, found.join('\n'))
+    for (const [i, problem] of problems.entries()) t.true(found[i]!.startsWith(problem), found[i])
+  })
+}
+
+test('reading ends at the 101st line with an error, and never takes long', (t) => {
+  const lines = problemsOf(t, many('a 1 A x\n', 1_000_000)).map(({ line }) => line)
+  t.deepEqual(
+    lines,
+    Array.from({ length: 101 }, (_, i) => i + 1),
+  )
+  // Each of these lines could be looked at up to the end of the file.
+  for (const text of [many('"x\\\n', 1_000_000), `) ( ${many('"x\\\n', 1_000_000)}`, `) (${many('x ', 5_000_000)}`]) {
+    t.true(problemsOf(t, text).length <= 101)
+  }
 })
 
 test('a record that cannot be read is a syntax error, also of an RRset that has a problem', (t) => {

@@ -1,6 +1,13 @@
 import { absolute, nameOf, relative, SUBNAME_LENGTH, withoutDot } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
-import { KEY_TYPES, printRRset, readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../dns/zonefile.ts'
+import {
+  KEY_TYPES,
+  MAX_ZONE_PROBLEMS,
+  printRRset,
+  readZoneFile,
+  ZoneFileError,
+  type ZoneFileRRset,
+} from '../../dns/zonefile.ts'
 import { Invalid, Occluded, orNotFound, refusalOf } from '../../errors.ts'
 import { Holder } from '../../flow/budget.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
@@ -46,7 +53,7 @@ export async function read(text: string, domain: string, options?: { apexNs: boo
  * @throws Denied, Invalid
  */
 export function* toImport(zone: ZoneState, zonefile: ZoneFile): Work<RRsetState[]> {
-  if (zonefile instanceof ZoneFileError) throw refused(zonefile.message)
+  if (zonefile instanceof ZoneFileError) throw refused(textsIn(zonefile))
   const { domain } = zone
   const rrsets: RRsetState[] = []
   const problems: string[] = []
@@ -62,7 +69,7 @@ export function* toImport(zone: ZoneState, zonefile: ZoneFile): Work<RRsetState[
     yield
   }
   problems.push(...occlusionTexts(domain, yield* occlusions(domain, rrsets, [], [])))
-  if (problems.length > 0) throw new Invalid({ zonefile: problems })
+  if (problems.length > 0) throw refused(problems)
   return rrsets
 }
 
@@ -78,16 +85,14 @@ export async function replace(access: Access, text: string, terms: Terms): Promi
   const { system, actor, domain } = access
   return inTurn(system, `account ${actor.accountId}`, actor, async () => {
     const zonefile = await read(text, domain.name, { apexNs: true })
-    if (zonefile instanceof ZoneFileError) throw refused(zonefile.message)
+    if (zonefile instanceof ZoneFileError) throw refused(textsIn(zonefile))
     await using zone = await openZone(access, 'all', { dryRun: terms.dryRun, source: 'zonefile' })
     const changes = await inSlices(replacements(zone, zonefile))
     const effective = changes.filter(({ isEffective }) => isEffective)
     authoriseWrites(zone.policies, domain.id, effective)
     checkConditions(terms, tagOfDomain(zone.domain), zone.current.length > 0)
     return await zone.write(effective).catch((error: unknown) => {
-      throw error instanceof Occluded
-        ? new Invalid({ zonefile: occlusionTexts(domain, error.occlusions) })
-        : orRefused(error)
+      throw error instanceof Occluded ? refused(occlusionTexts(domain, error.occlusions)) : orRefused(error)
     })
   })
 }
@@ -121,7 +126,7 @@ function* replacements(zone: ZoneState, zonefile: ZoneFileRRset[]): Work<Change[
     if (!KEY_TYPES.has(rrset.type) && !(keepsApexNs && isApexNs(rrset))) add(rrset, undefined)
     yield
   }
-  if (problems.length > 0) throw new Invalid({ zonefile: problems })
+  if (problems.length > 0) throw refused(problems)
   return changes
 }
 
@@ -146,12 +151,20 @@ export function orRefused(error: unknown): unknown {
   const refusal = refusalOf(error)
   if (refusal === undefined) return error
   const { rrset, message } = refusal
-  if (rrset === undefined) return refused(`The DNS backend refused this zone: ${message}`)
-  return refused(`${withoutDot(rrset.name)}/${rrset.type}: The DNS backend refused this RRset: ${message}`)
+  if (rrset === undefined) return refused([`The DNS backend refused this zone: ${message}`])
+  return refused([`${withoutDot(rrset.name)}/${rrset.type}: The DNS backend refused this RRset: ${message}`])
 }
 
-function refused(text: string): Invalid {
-  return Invalid.field('zonefile', text)
+/** The problems of a zone file: some at most, and a text that says so if there are others. */
+function refused(texts: readonly string[]): Invalid {
+  const more =
+    texts.length > MAX_ZONE_PROBLEMS ? [`There are more problems: these are the first ${MAX_ZONE_PROBLEMS}.`] : []
+  return Invalid.field('zonefile', ...texts.slice(0, MAX_ZONE_PROBLEMS), ...more)
+}
+
+/** Each text once: one of them does not say its name. */
+function textsIn({ problems }: ZoneFileError): string[] {
+  return [...new Set(problems.map(({ text }) => text))]
 }
 
 /**

@@ -171,6 +171,36 @@ const refused: [what: string, zonefile: unknown, texts: string[]][] = [
       't.DOMAIN/TYPE65280: Generic type format is not supported.',
     ],
   ],
+  [
+    'mistakes of several kinds, all reported by line',
+    'a A 192.0.2\n@ MX 10 $url.\nb CNAME c\nb A 192.0.2.1\n$INCLUDE x\nc WKS x\n',
+    [
+      ...inLine(1, 'Record content for type A malformed: Text input is malformed.'),
+      'DOMAIN/MX: Cannot parse record contents: invalid exchange: \\$url.',
+      'No other records with the same name are allowed alongside a CNAME record.',
+      ...inLine(5, 'only the directives $TTL and $ORIGIN are allowed'),
+      'c.DOMAIN/WKS: The WKS RR set type is currently unsupported.',
+    ],
+  ],
+  [
+    'more mistakes than are listed',
+    'a A x\n'.repeat(500),
+    [
+      ...Array.from(
+        { length: 100 },
+        (_, i) => inLine(i + 1, 'Record content for type A malformed: Text input is malformed.')[0]!,
+      ),
+      'There are more problems: these are the first 100.',
+    ],
+  ],
+  [
+    'more invalid RRsets than are listed',
+    Array.from({ length: 101 }, (_, i) => `a${i} WKS x\n`).join(''),
+    [
+      ...Array.from({ length: 100 }, (_, i) => `a${i}.DOMAIN/WKS: The WKS RR set type is currently unsupported.`),
+      'There are more problems: these are the first 100.',
+    ],
+  ],
   ['null', null, ['This field may not be null.']],
   ['a list', ['a A 192.0.2.1'], ['Not a valid string.']],
   ['a number', 5, inLine(1, 'expecting a type')],
