@@ -319,7 +319,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await records.page.getByText(/^Only the nameservers so far. Add a record/).waitFor()
     await check(t, records, 'records-empty')
     await records.page.getByRole('link', { name: 'History' }).click()
-    await records.page.getByLabel('Name').fill('absent')
+    await records.page.getByLabel('Search the history').fill('absent')
     await records.page.keyboard.press('Enter')
     await records.page.getByText('No change matches.').waitFor()
     await check(t, records, 'history-empty')
