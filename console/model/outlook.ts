@@ -1,8 +1,5 @@
-import type { components } from '../../build/api-types.d.ts'
 import type { Check } from './chain.ts'
 import type { Mood } from './dnssec.ts'
-
-type Schemas = components['schemas']
 
 /** Whose turn it is to make a domain secure. */
 export type Actor = 'you' | 'nobody' | 'wait' | 'operator'
@@ -19,10 +16,10 @@ export interface Outlook {
 
 /** What the outlook of a domain depends on. */
 export interface Facts {
-  check: Check & Pick<Schemas['Delegation'], 'problems'>
+  check: Check & { problems: string[] }
   isSuspended: boolean
   /** Null: there is none, or it may not be seen. */
-  rollover: Pick<Schemas['Rollover'], 'phase' | 'waits_for' | 'add_ds'> | null
+  rollover: { phase: string; waits_for: string; add_ds: string[] } | null
 }
 
 /** The states in which the domain does not work with the nameservers and the DS record of the parent zone. */
@@ -139,7 +136,8 @@ function ofCheck({ state, checked, parent, ds_ttl: ttl, problems }: Facts['check
         title: 'Nothing to do but wait: the parent zone is changing',
         text: 'Its servers disagree. After a change this takes minutes, sometimes an hour.',
       }
-    case 'unknown':
+    // unknown
+    default:
       return parent === null
         ? you(
             'none',
