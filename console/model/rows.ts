@@ -1,6 +1,6 @@
 import type { Edit, Edits, RRsets } from './draft.ts'
 import { inOrder } from './order.ts'
-import { type Place, shownName, type State } from './rrset.ts'
+import { type Line, linesOf, type Place, shownName, type State } from './rrset.ts'
 
 /** A row of the table: an RRset of the zone, or one that is staged. */
 export interface Row extends Place {
@@ -26,6 +26,14 @@ export function rowsOf(rrsets: RRsets, edits: Edits): Row[] {
 export function wordFor({ base, after }: Edit): 'add' | 'delete' | 'change' {
   if (base === null) return 'add'
   return after === null ? 'delete' : 'change'
+}
+
+/** The records that a row shows; of an edited RRset also what goes, and first what changes, if there are many. */
+export function shownLines({ state, edit }: Row, most: number): Line[] {
+  if (edit === undefined || wordFor(edit) !== 'change') return state.records.map((record) => ({ record, verb: 'kept' }))
+  const lines = linesOf({ before: edit.base, after: edit.after })
+  const isKept = ({ verb }: Line) => Number(verb === 'kept')
+  return lines.length <= most ? lines : lines.sort((a, b) => isKept(a) - isKept(b))
 }
 
 /** The edit of a row that gives it another state; null deletes it. */

@@ -18,6 +18,21 @@ export interface Change extends Place {
   after: State | null
 }
 
+/** A record of a change, and what becomes of it. */
+export interface Line {
+  record: string
+  verb: 'kept' | 'added' | 'removed'
+}
+
+/** The records before a change and after it, in their order. */
+export function linesOf({ before, after }: Pick<Change, 'before' | 'after'>): Line[] {
+  const [former, next] = [new Set(before?.records), new Set(after?.records)]
+  return [...new Set([...former, ...next])].map((record) => ({
+    record,
+    verb: !next.has(record) ? 'removed' : former.has(record) ? 'kept' : 'added',
+  }))
+}
+
 /** Identifies an RRset in its domain. */
 export function rrsetKey({ subname, type }: Place): string {
   return `${subname} ${type}`

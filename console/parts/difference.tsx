@@ -1,4 +1,4 @@
-import { type Change, counted, rrsetKey, shownName, type State, verbFor } from '../model/rrset.ts'
+import { type Change, counted, type Line as RecordLine, linesOf, rrsetKey, shownName, verbFor } from '../model/rrset.ts'
 import { List } from './list.tsx'
 
 /** Changes as people read them: what goes, and what comes, record by record. A word says it, not the colour alone. */
@@ -37,7 +37,6 @@ function summaryOf(changes: Change[]): string {
 }
 
 function Lines({ before, after }: Change) {
-  const records = [...new Set([...(before?.records ?? []), ...(after?.records ?? [])])]
   return (
     <ul class="lines">
       {before?.ttl !== after?.ttl && (
@@ -46,29 +45,30 @@ function Lines({ before, after }: Change) {
           {after && <Line verb="added" text={`TTL ${after.ttl}`} />}
         </>
       )}
-      {records.map((record) => (
-        <Line
-          key={record}
-          verb={!has(after, record) ? 'removed' : has(before, record) ? 'kept' : 'added'}
-          text={record}
-        />
+      {linesOf({ before, after }).map(({ record, verb }) => (
+        <Line key={record} verb={verb} text={record} />
       ))}
     </ul>
   )
 }
 
-function has(state: State | null, record: string): boolean {
-  return state?.records.includes(record) === true
+function Line({ verb, text }: { verb: RecordLine['verb']; text: string }) {
+  return (
+    <li class={`mono ${verb}`}>
+      <Sign verb={verb} />
+      {text}
+    </li>
+  )
 }
 
 const SIGNS = { added: '+', removed: '−', kept: ' ' }
 
-function Line({ verb, text }: { verb: keyof typeof SIGNS; text: string }) {
+/** What becomes of a record: a sign for those who see it, a word for the others. */
+export function Sign({ verb }: Pick<RecordLine, 'verb'>) {
   return (
-    <li class={`mono ${verb}`}>
+    <>
       <span aria-hidden="true">{SIGNS[verb]} </span>
       <span class="unseen">{verb}: </span>
-      {text}
-    </li>
+    </>
   )
 }

@@ -1,7 +1,8 @@
 import type { Collision } from '../model/draft.ts'
-import { type Row, titleOf, wordFor } from '../model/rows.ts'
+import { type Row, shownLines, titleOf, wordFor } from '../model/rows.ts'
 import { shownName, type State } from '../model/rrset.ts'
 import { ttlWords } from '../model/ttl.ts'
+import { Sign } from '../parts/difference.tsx'
 import { TypeBadge } from '../parts/type-badge.tsx'
 import { SHOWN_RECORDS } from './heights.ts'
 
@@ -75,7 +76,7 @@ export function RecordRow({ row, isActive, isRepeating, isSelected, mayEdit, pro
           <TypeBadge type={type} />
         </span>
         <span role="cell" class="contents">
-          <Records type={type} records={state.records} />
+          <Records row={row} />
         </span>
         <span role="cell" class="ttl" title={`${state.ttl} seconds`}>
           {ttlWords(state.ttl)}
@@ -147,28 +148,32 @@ const PARAMETERS: Record<string, number> = {
   TLSA: 3,
 }
 
-function Records({ type, records }: { type: string; records: string[] }) {
-  const shown = records.slice(0, SHOWN_RECORDS)
-  const more = records.length - shown.length
+function Records({ row }: { row: Row }) {
+  const lines = shownLines(row, SHOWN_RECORDS)
+  const isEdited = lines.some(({ verb }) => verb !== 'kept')
+  const more = Math.max(lines.length - SHOWN_RECORDS, 0)
   return (
     <span class="texts mono">
-      {shown.map((record) => (
-        <Content key={record} type={type} record={record} />
+      {lines.slice(0, SHOWN_RECORDS).map(({ record, verb }) => (
+        <span key={record} class={verb} title={record.length > MOST ? `${record.length} characters` : undefined}>
+          {isEdited && <Sign verb={verb} />}
+          <Content type={row.type} record={record} />
+        </span>
       ))}
       {more > 0 && <span class="quiet">and {more} more</span>}
     </span>
   )
 }
 
-/** A record: its parameters are quieter than its target, and a long one says how long it is. */
+/** A record, whose parameters are quieter than its target. */
 function Content({ type, record }: { type: string; record: string }) {
   const fields = record.split(' ')
   const parameters = fields.slice(0, PARAMETERS[type] ?? 0).join(' ')
   return (
-    <span title={record.length > MOST ? `${record.length} characters` : undefined}>
+    <>
       {parameters !== '' && <i>{parameters}</i>}
       {record.slice(parameters.length, MOST)}
-    </span>
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { bulkBody, byPlace, type Edit, type Edits, merge, type RRsets, staged } from '../../console/model/draft.ts'
 import { problemsByPlace } from '../../console/model/problems.ts'
-import { rowsOf, wordFor } from '../../console/model/rows.ts'
+import { rowsOf, shownLines, wordFor } from '../../console/model/rows.ts'
 import { type RRset, rrsetKey, type State } from '../../console/model/rrset.ts'
 import { applied } from '../../console/model/state.ts'
 
@@ -102,4 +102,17 @@ test('there is a row for each RRset and each edit', (t) => {
       ['www A', '192.0.2.1', 'delete'],
     ],
   )
+})
+
+test('the row of an edited RRset shows what comes and what goes; first what changes, if there are many', (t) => {
+  const shown = (base: State | null, after: State | null) => {
+    const [row] = rowsOf(www(base), editsOf(edit(base, after)))
+    return shownLines(row!, 3).map(({ record, verb }) => `${verb} ${record}`)
+  }
+  t.deepEqual(shown(ONE, TWO), ['removed 192.0.2.1', 'added 192.0.2.2'])
+  t.deepEqual(shown(state(60, 'a', 'b'), state(60, 'a', 'c')), ['kept a', 'removed b', 'added c'])
+  t.deepEqual(shown(state(60, 'a', 'b', 'c'), state(60, 'a', 'b', 'c', 'd')), ['added d', 'kept a', 'kept b', 'kept c'])
+  t.deepEqual(shown(ONE, state(60, ...ONE.records)), ['kept 192.0.2.1'])
+  t.deepEqual(shown(null, TWO), ['kept 192.0.2.2'])
+  t.deepEqual(shown(ONE, null), ['kept 192.0.2.1'])
 })

@@ -85,6 +85,11 @@ function declare(test: Declare, browser: () => Browser): void {
     await press(page, 'e', 'Control+A', '2', '0', 'Enter', 'End', 'Delete')
     await page.getByText(`2 changes to ${zone.domain}`).waitFor()
     t.deepEqual(await page.locator('.word').allInnerTexts(), ['edited', 'removed'])
+    const lines = page.locator('.change .texts').locator('.removed, .added')
+    t.deepEqual(
+      (await lines.allTextContents()).map((text) => text.slice(0, 1)),
+      ['−', '+'],
+    )
     await page.reload()
     await page.getByText(`2 changes to ${zone.domain}`).waitFor()
     await tabTo(page, 'Discard all')
