@@ -75,6 +75,6 @@ async function make(browser: Browser, preset: string, name: string, program: str
   await page.getByRole('radio', { name: new RegExp(`^${preset} `) }).check()
   await page.getByLabel('Host name').fill(name)
   await page.getByRole('button', { name: 'Create the token' }).click()
-  await page.getByLabel('Program').selectOption(program)
+  await page.getByLabel('Program', { exact: true }).selectOption(program)
   return page.locator('.snippet pre').allTextContents()
 }

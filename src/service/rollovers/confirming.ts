@@ -4,12 +4,12 @@ import type { Rollover } from '../../store/domains/rollovers.ts'
 import * as store from '../../store/domains/rollovers.ts'
 import type { Timestamp } from '../../time.ts'
 import type { Access, Writer } from '../actor.ts'
-import type { Delegation } from '../delegation/checks.ts'
+import { checkAnew, type Delegation } from '../delegation/checks.ts'
 import { failureOf } from '../delegation/judgement.ts'
 import { authoriseWhole } from '../domains/domains.ts'
 import { openZone } from '../zone/opening.ts'
 import { formerIn } from './parent-ds.ts'
-import { askParent, recordAction, shown, type ShownRollover } from './rollovers.ts'
+import { authoriseEarly, recordAction, shown, type ShownRollover } from './rollovers.ts'
 
 /**
  * Notes that the owner vouches that the parent has the new DS, and not the former; or that other signers publish the new
@@ -44,11 +44,10 @@ export async function confirm(access: Access<Writer>, { force }: { force: boolea
  */
 async function examineParent(access: Access<Writer>): Promise<Timestamp | undefined> {
   const { system, domain } = access
+  await authoriseEarly(access)
   const rollover = await store.rolloverOf(system.db, domain.id)
-  if (rollover?.phase !== 'await-ds') return undefined
-  const delegation = await askParent(access)
-  if (delegation === undefined) return undefined
-  const doubt = doubtOf(domain, rollover, delegation)
+  if (rollover?.phase !== 'await-ds' || domain.paused) return undefined
+  const doubt = doubtOf(domain, rollover, await checkAnew(access, domain))
   if (doubt !== undefined) throw new Conflict(doubt)
   return rollover.since
 }

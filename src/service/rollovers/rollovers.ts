@@ -126,21 +126,19 @@ export async function begin(
   return begun
 }
 
-/**
- * Asks the parent which keys it trusts, for a caller who may change them.
- * @returns undefined for a paused domain
- * @throws Denied, Busy, NameserverFailure
- */
-export async function askParent(access: Access<Writer>): Promise<Delegation | undefined> {
-  const { system, actor, domain } = access
+/** Requires, before the lock of the domain, that the caller may write all of it. @throws Denied */
+export async function authoriseEarly({ system, actor, domain }: Access<Writer>): Promise<void> {
   await authoriseWhole(system.db, domain, await policiesOn(system.db, actor, domain.id))
-  return domain.paused ? undefined : checkAnew(access, domain)
 }
 
 /** Returns the servers of the parent that answer; if none does, as the last check found them. @throws Denied, Busy */
 async function serversOfParent(access: Access<Writer>): Promise<Delegation['servers']> {
-  const last = await lastCheck(access.system.db, access.domain.id)
-  const present = await askParent(access).catch((error: unknown) => {
+  const { system, domain } = access
+  await authoriseEarly(access)
+  const last = await lastCheck(system.db, domain.id)
+  // Of such a domain, the request is refused.
+  if (domain.paused || domain.suspended !== null) return []
+  const present = await checkAnew(access, domain).catch((error: unknown) => {
     if (error instanceof NameserverFailure) return undefined
     throw error
   })

@@ -97,8 +97,9 @@ const UNSAID = [
   // Fields that an RRset needs if it does not exist, and those that the path determines.
   /^This field is required\.$/,
   /^Can only be written on create\.$/,
-  // Fields that exclude each other.
+  // Fields that exclude or need each other.
   /^Cannot be combined with return\.$/,
+  /^Cannot be given without restore\.$/,
   // The contents of records, by type.
   /^This field combined with the domain name must not exceed 255 characters\.$/,
   /^Zonefile (contains|includes) /,
