@@ -7,6 +7,9 @@ import { CHROMIUM } from './servers/packages.ts'
 
 // Pages in a browser. SCREENSHOTS=<folder> keeps a screenshot of each.
 
+const FOLDER = process.env['SCREENSHOTS']
+export const KEEPS_SCREENSHOTS = FOLDER !== undefined
+
 export const PHONE = { width: 360, height: 740 }
 
 /** Declares tests with a browser; where none is installed, they are skipped. @param more options of Chromium */
@@ -39,6 +42,5 @@ export function watch(page: Page, url: string, words = /./): string[] {
 }
 
 export async function screenshot(page: Page, name: string): Promise<void> {
-  const folder = process.env['SCREENSHOTS']
-  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), caret: 'initial' })
+  if (FOLDER !== undefined) await page.screenshot({ path: join(FOLDER, `${name}.png`), caret: 'initial' })
 }

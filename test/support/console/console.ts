@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
-import { screenshot, watch } from '../browser.ts'
+import { KEEPS_SCREENSHOTS, screenshot, watch } from '../browser.ts'
 
 // The console in a browser.
 
@@ -101,13 +101,30 @@ export async function check(t: ExecutionContext, { page, found }: Tab, name: str
     for (const [scheme, media, rules] of SCHEMES) {
       await page.emulateMedia({ forcedColors: 'none', ...media })
       t.deepEqual(await violations(page, rules), [], `${name} ${size} ${scheme}`)
-      await screenshot(page, `console-${name}-${size}-${scheme}`)
     }
     t.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${name} ${size}: too wide`)
     t.deepEqual(await page.evaluate(HIDDEN), [], `${name} ${size}`)
   }
   await page.emulateMedia({ forcedColors: 'none' })
+  if (KEEPS_SCREENSHOTS) await keep(page, name)
   t.deepEqual(found, [], name)
+}
+
+/** Keeps screenshots of the page for people: on a phone, a laptop and a large desk, light and dark. */
+async function keep(page: Page, name: string): Promise<void> {
+  for (const [width, height] of [
+    [390, 844],
+    [1440, 900],
+    [2560, 1440],
+  ] as const) {
+    await page.setViewportSize({ width, height })
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await screenshot(page, `console-${name}-${width}-${colorScheme}`)
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(DESK)
 }
 
 /** What axe-core finds on the page by these rules: the rule, and the elements. */
