@@ -12,7 +12,7 @@ import type { Access, Actor, Writer } from '../actor.ts'
 import { isUuid } from '../ids.ts'
 import { wordsOf } from '../names/history-search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
-import { groupOf } from '../throttling/callers.ts'
+import { inSearchTurn } from '../throttling/callers.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
 import { accepted, type Change, changeOf, permitted, rrsetKey, type Written } from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
@@ -51,8 +51,8 @@ export async function list(access: Access, filter: EntryFilter, cursor?: Cursor)
   const words = wordsOf(filter.search ?? '', domain.name)
   if (!isStorable(filter) || words === undefined) return EMPTY
   const search = words.length === 0 ? undefined : { words, seesAuthors: seesAuthors(actor), creation: domain.created }
-  const leave = search && (await system.bounds.searches.take(`searches of ${groupOf(actor)}`, system.patience))
-  const page = await store.page(system.db, domain.id, { ...filter, search }, cursor).finally(leave)
+  const read = () => store.page(system.db, domain.id, { ...filter, search }, cursor)
+  const page = await (search === undefined ? read() : inSearchTurn(access, read))
   return { ...page, rows: page.rows.map((entry) => withEvent(domain, shownTo(actor, entry))) }
 }
 
@@ -199,8 +199,8 @@ async function carryOut(zone: Zone, changes: Change[], terms: Terms): Promise<Wr
 export type Deleted = DeletedDomain & { rrsets: RRsetState[] }
 
 /**
- * Finds the domain of this name that the writer's account deleted last; with `at`, the one that existed then. No policy names a deleted domain, so a confined
- * writer does not see it.
+ * Finds the domain of this name that the writer's account deleted last; with `at`, the one that existed then. No policy
+ * names a deleted domain, so a confined writer does not see it.
  * @param at the time of its state; undefined: its deletion
  * @throws Invalid if none exists, or its state is not known
  */

@@ -10,7 +10,7 @@ import * as store from '../../store/zone/record-search.ts'
 import type { Visit } from '../actor.ts'
 import { searchedText } from '../names/search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
-import { groupOf } from '../throttling/callers.ts'
+import { inSearchTurn } from '../throttling/callers.ts'
 
 export type { FoundRRset }
 
@@ -31,24 +31,14 @@ export async function search(visit: Visit, asked: Search, cursor?: Cursor): Prom
   if (criteria === undefined) return EMPTY
   if (criteria.name === undefined && criteria.domain === undefined) await refuseTooMany(visit)
   const { system, actor } = visit
-  return inTurn(visit, () => store.page(system.db, actor, criteria, cursor))
+  return inSearchTurn(visit, () => store.page(system.db, actor, criteria, cursor))
 }
 
 /** Counts the RRsets of `search`. */
 export async function count(visit: Visit, asked: Search): Promise<number> {
   const criteria = criteriaOf(asked)
   if (criteria === undefined) return 0
-  return inTurn(visit, () => store.count(visit.system.db, visit.actor, criteria))
-}
-
-/** Searches for an account one at a time, and for few accounts at once: each may keep a core of Postgres busy. */
-async function inTurn<T>({ system, actor }: Visit, work: () => Promise<T>): Promise<T> {
-  const leave = await system.bounds.searches.take(`searches of ${groupOf(actor)}`, system.patience)
-  try {
-    return await work()
-  } finally {
-    leave()
-  }
+  return inSearchTurn(visit, () => store.count(visit.system.db, visit.actor, criteria))
 }
 
 /** @throws Invalid if reading all RRsets of the account would take seconds */

@@ -1,7 +1,7 @@
 import { withoutDot } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
 import { NAME_LENGTH, SEARCH_WORDS } from '../../limits.ts'
-import type { Word } from '../../store/zone/history-search.ts'
+import { typePattern, type Word } from '../../store/zone/history-search.ts'
 import { searchedText } from './search.ts'
 
 /**
@@ -34,12 +34,7 @@ function wordOf(word: string, domain: string): Word {
   }
 }
 
-// In the compact JSON of changes, `["` only begins a change: its subname and its type follow.
-
-function typePattern(type: string): string {
-  return `\\["[^"]*","${type}",`
-}
-
+/** The names of changes as `typePattern` finds their types. */
 function namePattern(text: string, domain: string): string | null {
   const name = text === '@' ? domain : searchedText(withoutDot(text))
   if (name === undefined || name === '') return null

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import type { System } from '../../system.ts'
-import { type Actor, hasToken, type Writer } from '../actor.ts'
+import { type Actor, hasToken, type Visit, type Writer } from '../actor.ts'
 
 /** Whom a request counts for (contract §14). */
 export interface Parties {
@@ -39,6 +39,11 @@ export async function inTurn<T>(system: System, what: string, writer: Writer, wo
   } finally {
     leave()
   }
+}
+
+/** Searches for an account one at a time, and for few accounts at once: each may keep a core of Postgres busy. @throws Busy */
+export async function inSearchTurn<T>({ system, actor }: Visit, work: () => Promise<T>): Promise<T> {
+  return system.bounds.searches.run(`searches of ${groupOf(actor)}`, system.patience, work)
 }
 
 /** Returns what writers share as a group: an account's API tokens, or its logins. */

@@ -2,6 +2,14 @@ import { SEARCHED_CHANGES } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
 import type { List } from '../pagination.ts'
 
+/**
+ * Returns a regular expression for the compact JSON of changes, which finds RRsets of a type. There, `["` only begins a
+ * change: its subname and its type follow.
+ */
+export function typePattern(type: string): string {
+  return `\\["[^"]*","${type}",`
+}
+
 /** The entries of a domain. */
 export const OWN = 'domain_id = :domainId'
 

@@ -5,7 +5,7 @@ import { microseconds, type Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import type { Phase } from '../domains/rollovers.ts'
 import { type Cursor, type List, type Page, pageOf } from '../pagination.ts'
-import { OWN, type Search, searched } from './history-search.ts'
+import { OWN, type Search, searched, typePattern } from './history-search.ts'
 import type { Filter, RRsetKey, RRsetState } from './rrsets.ts'
 
 /** The origins of a change (contract §15.5). */
@@ -216,7 +216,7 @@ function matching(
     return { condition: `${OWN} and position(:start in changes) > 0`, bindings: { domainId, start } }
   }
   if (type === undefined) return { condition: OWN, bindings: { domainId } }
-  return { condition: `${OWN} and changes ~ :pattern`, bindings: { domainId, pattern: `\\["[^"]*","${type}",` } }
+  return { condition: `${OWN} and changes ~ :pattern`, bindings: { domainId, pattern: typePattern(type) } }
 }
 
 /** Returns an entry of the domain. */
