@@ -98,16 +98,14 @@ interface Reach {
 async function reachOf(db: Db, list: List, cursor?: Cursor): Promise<Reach | undefined> {
   const { table, conditions, test, bindings } = list
   if (test === undefined) return undefined
-  const isNewer = cursor?.towards === 'newer'
-  const order = `order by ${isNewer ? 'created, id' : 'created desc, id desc'}`
-  const from = cursor && `and (created, id) ${isNewer ? '>' : '<'} (:created, :id)`
+  const { order, from } = courseOf(cursor)
   const rows = await query<Position & { isLast: boolean }>(
     db,
     `with near as materialized (
          select created, id, row_number() over w as rank, sum(octets) over w - octets as before
          from (
            select created, id, ${test.octets} as octets from ${table}
-           where ${conditions[0]!} ${from ?? ''} ${order} limit ${SEARCHED_ENTRIES + 1}
+           where ${conditions[0]!} ${from} ${order} limit ${SEARCHED_ENTRIES + 1}
          ) as entries window w as (${order} rows unbounded preceding)
        ),
        seen as (select max(rank) as last from near where rank <= ${SEARCHED_ENTRIES} and before < ${SEARCHED_OCTETS})
@@ -133,6 +131,15 @@ function within(list: List, reach: Reach | undefined, towards: Direction): List 
   }
 }
 
+/** The order in which a page goes through its list, and the condition that leaves out what comes before its cursor. */
+function courseOf(cursor: Cursor | undefined): { order: string; from: string } {
+  const isNewer = cursor?.towards === 'newer'
+  return {
+    order: `order by ${isNewer ? 'created, id' : 'created desc, id desc'}`,
+    from: cursor === undefined ? '' : `and (created, id) ${isNewer ? '>' : '<'} (:created, :id)`,
+  }
+}
+
 interface Ahead extends Position {
   /** The octets from the beginning of the page up to this entry. */
   total: number
@@ -141,12 +148,10 @@ interface Ahead extends Position {
 /** Returns the entries from a cursor on, nearest first: one more than a page has, to detect another page. */
 async function ahead<Row>(db: Db, list: List, cursor?: Cursor): Promise<Row[]> {
   const { table, columns, octets = '0', joins = '', conditions, bindings } = list
-  const isNewer = cursor?.towards === 'newer'
-  const order = `order by ${isNewer ? 'created, id' : 'created desc, id desc'}`
+  const { order, from } = courseOf(cursor)
   const limited = `${order} limit ${PAGE_SIZE + 1}`
-  const from = cursor && `and (created, id) ${isNewer ? '>' : '<'} (:created, :id)`
   const branches = conditions.map(
-    (condition) => `(select ${columns} from ${table} where ${condition} ${from ?? ''} ${limited})`,
+    (condition) => `(select ${columns} from ${table} where ${condition} ${from} ${limited})`,
   )
   const sql = `select * from (
       select *, sum(${octets}) over (${order} rows unbounded preceding) as total
