@@ -10,7 +10,7 @@ import { authorise } from '../../service/tokens/rights.ts'
 import { tagOfDomain } from '../../service/zone/conditions.ts'
 import { readTime } from '../../time.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
-import { type Context, guard, parameter } from '../kit/context.ts'
+import { type Context, flag, guard, parameter } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
 import { conditions, setTag } from '../kit/terms.ts'
 import { patience } from '../middleware/report-publication.ts'
@@ -21,22 +21,15 @@ import { PUBLICATION } from './publication-representation.ts'
 
 /** Requires, to list deleted domains, the right to restore them (contract §1.2, step 5). */
 export const refuseListOfDeleted = guard((ctx) => {
-  if (wantsDeleted(ctx)) authorise(ctx.state.actor, 'domainCreation')
+  if (parameter(ctx, 'deleted') === 'true') authorise(ctx.state.actor, 'domainCreation')
 }, {})
 
-function wantsDeleted(ctx: Context): boolean {
-  return parameter(ctx, 'deleted') === 'true'
-}
-
 export async function listDomains(ctx: Context): Promise<void> {
-  for (const name of ['deleted', 'overview']) {
-    if (!['true', 'false', undefined].includes(parameter(ctx, name)))
-      throw Invalid.field(name, 'Must be a valid boolean.')
-  }
-  const wantsOverview = parameter(ctx, 'overview') === 'true'
+  const isOfDeleted = flag(ctx, 'deleted')
+  const wantsOverview = flag(ctx, 'overview')
   const qname = parameter(ctx, 'owns_qname')
   const search = parameter(ctx, 'search')
-  if (wantsDeleted(ctx)) {
+  if (isOfDeleted) {
     if (qname !== undefined) throw Invalid.field('owns_qname', 'Cannot be combined with deleted.')
     if (wantsOverview) throw Invalid.field('overview', 'Cannot be combined with deleted.')
     return answerList(ctx, {

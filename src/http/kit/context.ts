@@ -1,5 +1,6 @@
 import type { RouterContext } from '@koa/router'
 import type Koa from 'koa'
+import { Invalid } from '../../errors.ts'
 import type { Access } from '../../service/actor.ts'
 import type { Effect } from './effect.ts'
 
@@ -53,4 +54,11 @@ export function parameters(ctx: Koa.Context): Map<string, string> {
 /** Returns the last value of a query parameter, if any (contract §1.1). */
 export function parameter(ctx: Koa.Context, name: string): string | undefined {
   return parameters(ctx).get(name)
+}
+
+/** Returns whether a query parameter is `true`. @throws Invalid if it is neither that nor `false` */
+export function flag(ctx: Koa.Context, name: string): boolean {
+  const value = parameter(ctx, name)
+  if (!['true', 'false', undefined].includes(value)) throw Invalid.field(name, 'Must be a valid boolean.')
+  return value === 'true'
 }

@@ -4,7 +4,7 @@ import type { Change } from '../../service/zone/changes.ts'
 import type { Conditions, Terms } from '../../service/zone/conditions.ts'
 import { answerItems } from './answer.ts'
 import { CHANGE } from './change-representation.ts'
-import { type Context, guard, parameter } from './context.ts'
+import { type Context, flag, guard, parameter } from './context.ts'
 
 /** Reads the preconditions in the headers (contract §15.1; RFC 9110 §13.1). Weak tags never match in `If-Match`. */
 export function conditions(ctx: Koa.Context): Conditions {
@@ -53,10 +53,7 @@ export const refuseDryRun = guard(
 
 /** Reads the terms of a write to RRsets. @throws Invalid */
 export function terms(ctx: Koa.Context): Terms {
-  if (!['true', 'false', undefined].includes(parameter(ctx, 'dry_run'))) {
-    throw Invalid.field('dry_run', 'Must be a valid boolean.')
-  }
-  return { ...conditions(ctx), dryRun: isDryRun(ctx) }
+  return { dryRun: flag(ctx, 'dry_run'), ...conditions(ctx) }
 }
 
 /** Responds with the changes that a write has made, or would make. */
