@@ -1,10 +1,11 @@
 import {
+  MAX_ZONE_PROBLEMS as MOST,
   problemsIn,
-  readZoneFile,
   ZoneFileError,
   type ZoneFileRRset,
   type ZoneProblem,
-} from '../../src/dns/zonefile.ts'
+} from '../../src/dns/zone-problems.ts'
+import { readZoneFile } from '../../src/dns/zonefile.ts'
 import { adviceOn } from './advice.ts'
 import { inOrder } from './order.ts'
 import { titleOf } from './rows.ts'
@@ -16,9 +17,6 @@ export interface Mistake {
   line: number | undefined
   text: string
 }
-
-/** The most mistakes that are shown. */
-const MOST = 100
 
 /** What a zone file would make of an empty domain, as far as the browser can tell. */
 export interface Preview {

@@ -65,7 +65,8 @@ export class Lexer {
   next(): LogicalLine | undefined {
     if (this.#at > this.#text.length) return undefined
     const line: LogicalLine = { tokens: [], number: this.line, indented: /[ \t]/.test(this.#text.charAt(this.#at)) }
-    const open = (this.#open = []) as number[]
+    const open: number[] = []
+    this.#open = open
     for (let items = 0; items < MAX_ITEMS; items++) {
       const item = this.#item()
       if (typeof item !== 'string') line.tokens.push(item)

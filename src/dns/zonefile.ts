@@ -18,8 +18,6 @@ import { type RRsetHeader, Tally } from './rrset.ts'
 import { AUTOMATIC_TYPES, isType, typeProblems, TYPES } from './types.ts'
 import { MAX_ZONE_PROBLEMS, problemsIn, ZoneFileError, type ZoneFileRRset, type ZoneProblem } from './zone-problems.ts'
 
-export { MAX_ZONE_PROBLEMS, problemsIn, ZoneFileError, type ZoneFileRRset, type ZoneProblem } from './zone-problems.ts'
-
 /** The most records of a zone file: a larger one would need more memory than a request may use. */
 const MAX_ZONE_RECORDS = 250_000
 

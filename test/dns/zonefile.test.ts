@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
 import { SUBNAME_RULE } from '../../src/dns/names.ts'
-import { readZoneFile, ZoneFileError, type ZoneFileRRset } from '../../src/dns/zonefile.ts'
+import { ZoneFileError, type ZoneFileRRset } from '../../src/dns/zone-problems.ts'
+import { readZoneFile } from '../../src/dns/zonefile.ts'
 
 // records.md §5, contract §7.7.
 

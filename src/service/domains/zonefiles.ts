@@ -1,13 +1,7 @@
 import { absolute, nameOf, relative, SUBNAME_LENGTH, withoutDot } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
-import {
-  KEY_TYPES,
-  MAX_ZONE_PROBLEMS,
-  printRRset,
-  readZoneFile,
-  ZoneFileError,
-  type ZoneFileRRset,
-} from '../../dns/zonefile.ts'
+import { MAX_ZONE_PROBLEMS, ZoneFileError, type ZoneFileRRset } from '../../dns/zone-problems.ts'
+import { KEY_TYPES, printRRset, readZoneFile } from '../../dns/zonefile.ts'
 import { Invalid, Occluded, orNotFound, refusalOf } from '../../errors.ts'
 import { Holder } from '../../flow/budget.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
