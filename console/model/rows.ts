@@ -28,10 +28,21 @@ export function wordFor({ base, after }: Edit): 'add' | 'delete' | 'change' {
   return after === null ? 'delete' : 'change'
 }
 
+/** The records of an edited RRset, with those that go; undefined if the row shows no such. */
+function editedLines({ edit }: Row): Line[] | undefined {
+  if (edit === undefined || wordFor(edit) !== 'change') return undefined
+  return linesOf({ before: edit.base, after: edit.after })
+}
+
+/** How many records a row has to show. All rows of a zone are counted at each key in the filter. */
+export function lineCountOf(row: Row): number {
+  return (editedLines(row) ?? row.state.records).length
+}
+
 /** The records that a row shows; of an edited RRset also what goes, and first what changes, if there are many. */
-export function shownLines({ state, edit }: Row, most: number): Line[] {
-  if (edit === undefined || wordFor(edit) !== 'change') return state.records.map((record) => ({ record, verb: 'kept' }))
-  const lines = linesOf({ before: edit.base, after: edit.after })
+export function shownLines(row: Row, most: number): Line[] {
+  const lines = editedLines(row)
+  if (lines === undefined) return row.state.records.map((record) => ({ record, verb: 'kept' }))
   const isKept = ({ verb }: Line) => Number(verb === 'kept')
   return lines.length <= most ? lines : lines.sort((a, b) => isKept(a) - isKept(b))
 }
