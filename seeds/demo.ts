@@ -12,7 +12,7 @@ import type { System } from '../src/system.ts'
 export const DEMO_EMAIL = 'demo@example.test'
 export const DEMO_DOMAIN = 'example.test'
 
-/** What a small company has in DNS, so that the first look shows something: all but \`www\`, which README creates. */
+/** What a small company has in DNS, so that the first look shows something: all but `www`, which README creates. */
 const DEMO_ZONE = `
 @                   3600 A     192.0.2.10
 @                   3600 AAAA  2001:db8::10
