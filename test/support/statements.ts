@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 
 type Query = (this: pg.Client, ...args: unknown[]) => unknown
@@ -8,13 +9,26 @@ const TIMED =
 
 /** The SQL statements that this process sends while `work` runs, without those that depend on time. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  return statements(work, () => true)
+}
+
+/** The SQL statements that `work` itself sends: not those of loops that run beside it, nor of what a request of it causes. */
+export async function statementsBy(work: () => Promise<unknown>): Promise<string[]> {
+  const own = new AsyncLocalStorage<true>()
+  return statements(
+    () => own.run(true, work),
+    () => own.getStore() === true,
+  )
+}
+
+async function statements(work: () => Promise<unknown>, counts: () => boolean): Promise<string[]> {
   const client = pg.Client.prototype as unknown as { query: Query }
   const { query } = client
-  const statements: string[] = []
+  const sent: string[] = []
   client.query = function counted(...args) {
     const text = typeof args[0] === 'string' ? args[0] : (args[0] as { text?: string }).text
     // Submitting a prepared query object passes here once, with its text.
-    if (text !== undefined && !TIMED.test(text)) statements.push(text)
+    if (text !== undefined && counts() && !TIMED.test(text)) sent.push(text)
     return query.apply(this, args)
   }
   try {
@@ -22,5 +36,5 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
   } finally {
     client.query = query
   }
-  return statements
+  return sent
 }
