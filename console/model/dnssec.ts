@@ -59,10 +59,24 @@ export type Mood = 'good' | 'wait' | 'bad' | 'none'
 interface State {
   short: string
   mood: Mood
+  /** What the words do not say. */
+  title?: string
 }
 
+/** That no check of the delegation has been made. */
+export const UNCHECKED = 'unchecked'
+
 export const STATES: Record<string, State> = {
-  unknown: { short: 'Not checked', mood: 'none' },
+  [UNCHECKED]: {
+    short: 'Delegation not checked',
+    mood: 'none',
+    title: 'Nobody has asked the zone above yet: “Check now”, on DNSSEC, does.',
+  },
+  unknown: {
+    short: 'Delegation not known',
+    mood: 'none',
+    title: 'The last check could not find out what the zone above has.',
+  },
   'not-delegated': { short: 'Not delegated', mood: 'none' },
   elsewhere: { short: 'Other nameservers have it', mood: 'bad' },
   partial: { short: 'Some nameservers are not ours', mood: 'wait' },

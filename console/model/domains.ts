@@ -1,14 +1,15 @@
-import { shortState, SUSPENDED } from './dnssec.ts'
+import { shortState, SUSPENDED, UNCHECKED } from './dnssec.ts'
 
 /** A domain of the list, as far as it decides about its state (contract §15.13). */
 interface Domain {
   suspended?: string
-  delegation: { state: string }
+  delegation: { state: string; checked: string | null }
 }
 
-/** The state of a domain: that it is suspended, or else that of its delegation at the last check. */
+/** The state of a domain: that it is suspended, or else that of its delegation at the last check, if there was one. */
 export function stateOf({ suspended, delegation }: Domain): string {
-  return suspended === undefined ? delegation.state : SUSPENDED
+  if (suspended !== undefined) return SUSPENDED
+  return delegation.checked === null ? UNCHECKED : delegation.state
 }
 
 /** The views of the list besides that of all domains, by the word in the page's address. */

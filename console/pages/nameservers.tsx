@@ -66,7 +66,7 @@ function Publication({ status, names }: { status: Schemas['PublicationStatus']; 
         <span>
           Version <b>{version}</b>
         </span>
-        <span>In DNS, the SOA serial can be higher by the weeks since 1970.</span>
+        <span>Also its SOA serial in DNS, which can be a little higher.</span>
       </p>
       <List heads={['Nameserver', 'State']}>
         {Array.from(rows, ([name, asked]) => {
@@ -78,7 +78,7 @@ function Publication({ status, names }: { status: Schemas['PublicationStatus']; 
                 <State mood={mood}>{words}</State>{' '}
                 <span class="quiet">
                   {asked === undefined ? (
-                    'The operator’s settings do not have its address.'
+                    'This service does not watch it, so its state is not known here.'
                   ) : (
                     <>
                       {asked.version} {asked.detail}

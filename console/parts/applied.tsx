@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, askWhole, versionOf } from '../api/client.ts'
 import { counted } from '../model/rrset.ts'
+import { serving } from '../model/serving.ts'
 import { domainChanged } from './domain-header.tsx'
 import { useAsked } from './loading.tsx'
 import { Review } from './review.tsx'
@@ -39,7 +40,7 @@ export function Applied({ name, version, onUndone, onDismiss }: AppliedProps) {
         <span title={`Version ${version}`}>
           {isUndo ? 'Undone' : 'Applied'}
           {entry.value !== undefined && `: ${counted(entry.value.count, 'change')}`}
-          {servers.length > 0 && `, served by ${served} of ${counted(servers.length, 'nameserver')}`}
+          {servers.length > 0 && `, served by ${serving(servers)}`}
         </span>
         {published.value !== undefined && served < servers.length && (
           <button onClick={published.reload}>Look again</button>

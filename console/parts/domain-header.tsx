@@ -2,10 +2,12 @@ import { useEffect } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { type Overview, overviewOf } from '../api/domains.ts'
 import { me } from '../api/me.ts'
+import { nameserversOf } from '../api/rrsets.ts'
 import { shortState } from '../model/dnssec.ts'
 import { stateOf } from '../model/domains.ts'
 import { authorOf } from '../model/history.ts'
 import { counted } from '../model/rrset.ts'
+import { type Asked, notAsked, serving } from '../model/serving.ts'
 import { hasStaged } from '../records/staging.ts'
 import { location } from '../router.ts'
 import { Shared } from '../shared.ts'
@@ -38,10 +40,14 @@ export function DomainHeader({ name }: { name: string }) {
   }, [])
   const overview = useAsked(() => overviewOf(name), [changes.value])
   // The nameservers take longer to answer, some of them.
-  const published = useAsked(
-    () => ask(api.GET('/api/v1/domains/{name}/publication/', { params: { path: { name } } })),
-    [changes.value],
-  )
+  const published = useAsked(async () => {
+    const params = { path: { name } }
+    const [{ nameservers }, names] = await Promise.all([
+      ask(api.GET('/api/v1/domains/{name}/publication/', { params })),
+      nameserversOf(name),
+    ])
+    return { nameservers, names }
+  }, [changes.value])
   const asked = {
     value: overview.value,
     problem: overview.problem ?? published.problem,
@@ -55,7 +61,11 @@ export function DomainHeader({ name }: { name: string }) {
     <>
       <div class="head">
         <h1 tabIndex={-1}>{name}</h1>
-        {state && <State mood={state.mood}>{state.short}</State>}
+        {state && (
+          <State mood={state.mood} title={state.title}>
+            {state.short}
+          </State>
+        )}
       </div>
       {/* Of a domain that does not exist, the page says so. */}
       {asked.problem?.status !== 404 && (
@@ -69,11 +79,7 @@ export function DomainHeader({ name }: { name: string }) {
                   delete it. Please contact the operator.
                 </p>
               )}
-              <Facts
-                domain={domain}
-                nameservers={published.value?.nameservers}
-                isRecords={path === `domains/${name}`}
-              />
+              <Facts domain={domain} published={published.value} isRecords={path === `domains/${name}`} />
             </>
           )}
         </Loaded>
@@ -95,25 +101,21 @@ export function DomainHeader({ name }: { name: string }) {
 
 interface FactsProps {
   domain: Overview
-  /** Undefined: not known yet. */
-  nameservers: { status: string }[] | undefined
+  /** The nameservers that were asked, and the names of all. Undefined: not known yet. */
+  published: { nameservers: Asked[]; names: string[] } | undefined
   /** Whether the page itself says how many record sets there are. */
   isRecords: boolean
 }
 
-function Facts({ domain, nameservers, isRecords }: FactsProps) {
+function Facts({ domain, published, isRecords }: FactsProps) {
   const change = domain.last_change
   return (
     <p class="facts">
-      {nameservers === undefined && <span>Loading…</span>}
-      {nameservers !== undefined && nameservers.length > 0 && (
+      {published === undefined && <span>Loading…</span>}
+      {published !== undefined && published.nameservers.length > 0 && (
         <span>
-          Served by{' '}
-          <b>
-            {nameservers.filter(({ status }) => status === 'INSYNC').length} of{' '}
-            {counted(nameservers.length, 'nameserver')}
-          </b>{' '}
-          asked
+          Served by <b>{serving(published.nameservers)}</b>
+          {notAsked(published.nameservers, published.names)}
         </span>
       )}
       <span>

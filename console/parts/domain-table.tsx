@@ -1,6 +1,6 @@
 import type { Overview } from '../api/domains.ts'
 import { me } from '../api/me.ts'
-import { shortState, SUSPENDED } from '../model/dnssec.ts'
+import { shortState, SUSPENDED, UNCHECKED } from '../model/dnssec.ts'
 import { stateOf } from '../model/domains.ts'
 import { authorOf } from '../model/history.ts'
 import { List } from './list.tsx'
@@ -39,7 +39,11 @@ export function DomainTable({ domains }: { domains: Overview[] }) {
 
 /** The state of a delegation, with the way to what can be done about it. */
 function Delegation({ name, state }: { name: string; state: string }) {
-  const { mood, short } = shortState(state)
-  const shown = <State mood={mood}>{short}</State>
-  return ['secure', 'unknown', SUSPENDED].includes(state) ? shown : <a href={`domains/${name}/dnssec`}>{shown}</a>
+  const { short, ...look } = shortState(state)
+  const shown = <State {...look}>{short}</State>
+  return ['secure', 'unknown', UNCHECKED, SUSPENDED].includes(state) ? (
+    shown
+  ) : (
+    <a href={`domains/${name}/dnssec`}>{shown}</a>
+  )
 }

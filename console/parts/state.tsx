@@ -2,6 +2,10 @@ import type { ComponentChildren } from 'preact'
 import type { Mood } from '../model/dnssec.ts'
 
 /** How something is, in words and a colour. */
-export function State({ mood, children }: { mood: Mood; children: ComponentChildren }) {
-  return <span class={`state ${mood}`}>{children}</span>
+export function State({ mood, title, children }: { mood: Mood; title?: string; children: ComponentChildren }) {
+  return (
+    <span class={`state ${mood}`} title={title}>
+      {children}
+    </span>
+  )
 }

@@ -41,7 +41,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.unroute('**/delegation/')
     await page.reload()
     for (const i of [1, 2]) {
-      await page.getByText(`ns${i}.zoneplane.test`, { exact: true }).waitFor()
+      await page.getByRole('code').getByText(`ns${i}.zoneplane.test`, { exact: true }).waitFor()
       await page.getByRole('button', { name: `Copy nameserver ${i} of the nameservers` }).waitFor()
     }
     await page.getByRole('button', { name: 'Check now' }).click()
@@ -137,7 +137,8 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page, found } = tab
     await page.getByText(/^Version \d+$/).waitFor()
     await page.getByRole('row', { name: /^ns1\.zoneplane\.test Up to date \d+$/ }).waitFor()
-    await page.getByRole('row', { name: /^ns2\.zoneplane\.test Not asked The operator/ }).waitFor()
+    await page.getByRole('row', { name: /^ns2\.zoneplane\.test Not asked This service does not watch it/ }).waitFor()
+    await page.getByText('Served by ns1.zoneplane.test, 1 not asked').waitFor()
     await page.getByLabel('May transfer').fill('192.0.2.7 nonsense')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('nonsense: Invalid CIDR address.').waitFor()

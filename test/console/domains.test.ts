@@ -113,7 +113,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     const stateOf = (name: string) => page.getByRole('row').filter({ hasText: name }).getByRole('cell').nth(1)
     await stateOf(fine).getByText('Secure', { exact: true }).waitFor()
-    t.is(await stateOf(fresh).innerText(), 'Not checked')
+    t.is(await stateOf(fresh).innerText(), 'Delegation not checked')
     t.is(await page.getByRole('cell').getByRole('link').count(), 6)
     await check(t, tab, 'domains-states')
     for (const [typed, names] of [
@@ -214,7 +214,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     const cells = (name: string) => page.getByRole('row').filter({ hasText: name }).getByRole('cell').allInnerTexts()
     await page.getByRole('link', { name: domain }).waitFor()
-    t.deepEqual(await cells(domain), [domain, 'Not checked', '4', 'just now', 'token “deploy-bot”'])
+    t.deepEqual(await cells(domain), [domain, 'Delegation not checked', '4', 'just now', 'token “deploy-bot”'])
     t.deepEqual((await cells(other)).slice(2, 4), ['1', '3 hours ago'])
     t.regex((await page.locator('td time').first().getAttribute('title'))!, /\d:\d\d/)
     // So says the page of the domain.
@@ -343,7 +343,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const rows = page.locator('table.list tbody tr')
     const stateOf = (name: string) => rows.filter({ hasText: name }).getByRole('cell').nth(1)
     await stateOf(name).getByText('Suspended', { exact: true }).waitFor()
-    t.is(await stateOf(fine).innerText(), 'Not checked')
+    t.is(await stateOf(fine).innerText(), 'Delegation not checked')
     await page.getByLabel('Search domains').fill('suspended')
     t.is(await rows.count(), 1)
     await check(t, tab, 'domains-suspended')

@@ -73,7 +73,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('Creates 1 record set.').waitFor()
     await check(t, tab, 'history-undo')
     await page.getByRole('button', { name: 'Apply' }).click()
-    await page.getByText(/^Undone: 1 change, served by 1 of 1 nameserver$/).waitFor()
+    await page.getByText('Undone: 1 change, served by ns1.zoneplane.test', { exact: true }).waitFor()
     t.deepEqual(await recordsOf(api, name), ['192.0.2.1'])
 
     // The state before all: only what the creation made.

@@ -75,7 +75,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('Creates 1 record set').waitFor()
     await picture(page, 'review', 'dialog')
     await page.getByRole('button', { name: 'Apply' }).click()
-    await page.getByText(/served by 1 of 1/).waitFor()
+    await page.getByText(/, served by ns1/).waitFor()
 
     await page.getByRole('link', { name: 'History' }).click()
     const last = page.locator('.entries > li').first()

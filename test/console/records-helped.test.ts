@@ -78,7 +78,7 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await mended.getByText('has no address').count(), 0)
     await mended.getByRole('button', { name: 'Apply 3 changes' }).waitFor()
     await press(page, 'Control+Enter')
-    await page.getByText('Applied: 3 changes, served by 1 of 1 nameserver').waitFor()
+    await page.getByText('Applied: 3 changes, served by ns1.zoneplane.test').waitFor()
     t.deepEqual(await lookUp(service().powerDns, `backup.${zone.domain}`, 'A'), ['192.0.2.9'])
     // It stays while the next change is staged.
     await press(page, 'Delete')
