@@ -4,8 +4,9 @@ import { byPlace, type Edits, isSame, type RRsets } from './draft.ts'
 import { valuesOf } from './fields.ts'
 import { ownerOf } from './owner.ts'
 import { titleOf } from './rows.ts'
-import { type Place, type RRset, rrsetKey } from './rrset.ts'
+import { type Change, type Place, type RRset, rrsetKey } from './rrset.ts'
 import { applied } from './state.ts'
+import { MAX_TTL } from './ttl.ts'
 import { targetsOf, ZoneTree } from './zone-tree.ts'
 
 /** What the service takes, but is seldom meant, in one sentence; and where it is. */
@@ -66,12 +67,40 @@ export function adviceBy(edits: Edits, rrsets: RRsets, domain: string): Advice[]
   return after.filter((advice) => !before.has(idOf(advice)) && !isLoss(advice))
 }
 
-/** Returns for how many seconds caches keep what edits replace or remove; undefined if they do neither. */
-export function cachedFor(edits: Edits): number | undefined {
-  const ttls = [...edits.values()].flatMap(({ base, after }) =>
-    base === null || (after !== null && isSame({ ...base, ttl: after.ttl }, after)) ? [] : base.ttl,
-  )
-  return ttls.length === 0 ? undefined : Math.max(...ttls)
+/** Changes that were made a while ago. */
+export interface Past {
+  /** In seconds. */
+  age: number
+  changes: Change[]
+}
+
+/** For how many seconds caches keep the records that edits change or remove, and those that only get a lower TTL. */
+export interface Cached {
+  changed: number
+  lowered: number
+}
+
+/**
+ * Returns for how long caches keep what edits replace; 0: they replace none.
+ * @param past the changes within the greatest TTL: caches keep what was there before them for its TTL, from then on; undefined if
+ *   they are not known
+ */
+export function cachedFor(edits: Edits, past: Past[] | undefined): Cached {
+  const cached = { changed: 0, lowered: 0 }
+  const left = new Map<string, number>()
+  for (const { age, changes } of past ?? [])
+    for (const change of changes) {
+      const key = rrsetKey(change)
+      if (change.before !== null) left.set(key, Math.max(left.get(key) ?? 0, change.before.ttl - age))
+    }
+  for (const [key, { base, after }] of edits) {
+    if (base === null) continue
+    const isKept = after !== null && isSame({ ...base, ttl: after.ttl }, after)
+    const seconds = past === undefined ? MAX_TTL : Math.max(base.ttl, left.get(key) ?? 0)
+    if (!isKept) cached.changed = Math.max(cached.changed, seconds)
+    else if (after.ttl < base.ttl) cached.lowered = Math.max(cached.lowered, seconds)
+  }
+  return cached
 }
 
 function targetHint(tree: ZoneTree, type: string, target: string, domain: string): Hint[] {

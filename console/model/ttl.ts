@@ -1,7 +1,8 @@
 import { counted, type RRset } from './rrset.ts'
 
-/** The greatest TTL, and the one of a zone without any (contract §8.4). */
-const MAX = 86_400
+/** The greatest TTL (contract §8.4): so long can caches keep anything. */
+export const MAX_TTL = 86_400
+/** The TTL of a zone without any. */
 const DEFAULT = 3600
 
 /** What a form offers, in seconds. */
@@ -28,8 +29,14 @@ export function ttlWords(ttl: number): string {
   return counted(ttl / length, unit)
 }
 
+/** A time that something can last at most, as people say it: not shorter, and with two figures or so. */
+export function atMost(seconds: number): string {
+  const [unit] = UNITS.find(([each]) => seconds >= 2 * each) ?? [1]
+  return ttlWords(Math.ceil(seconds / unit) * unit)
+}
+
 /** What is wrong with a typed TTL; undefined if nothing is. */
 export function ttlProblem(typed: string, minimum: number): string | undefined {
-  const isOne = /^[0-9]+$/.test(typed.trim()) && Number(typed) >= minimum && Number(typed) <= MAX
-  return isOne ? undefined : `A whole number of seconds from ${minimum} to ${MAX}.`
+  const isOne = /^[0-9]+$/.test(typed.trim()) && Number(typed) >= minimum && Number(typed) <= MAX_TTL
+  return isOne ? undefined : `A whole number of seconds from ${minimum} to ${MAX_TTL}.`
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
+import { changesOf } from '../api/history.ts'
 import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
 import { authorOf, byDay, dayWords, deedOf, reversed } from '../model/history.ts'
@@ -156,12 +157,7 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
 
 function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: (open: Open) => void }) {
   const { id, version, source, event, rollover, trimmed } = entry
-  const asked = useAsked(
-    async () =>
-      entry.changes ??
-      (await ask(api.GET('/api/v1/domains/{name}/history/{id}/', { params: { path: { name, id } } }))).changes!,
-    [id],
-  )
+  const asked = useAsked(async () => entry.changes ?? changesOf(name, id), [id])
   const states = [
     ...(event === 'creation' || event === 'return' || trimmed ? [] : ([['before', version - 1]] as const)),
     ...(event === 'deletion' ? [] : ([['after', version]] as const)),

@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { API, api, askWhole, Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
+import { changesWithin } from '../api/history.ts'
 import { me } from '../api/me.ts'
 import { adviceBy, cachedFor, lossesBy } from '../model/advice.ts'
 import { curlCommand } from '../model/curl.ts'
@@ -9,8 +10,9 @@ import { forbids, mayWrite } from '../model/may-write.ts'
 import { problemsByPlace } from '../model/problems.ts'
 import { titleOf } from '../model/rows.ts'
 import { type Change, counted, type Place, rrsetKey } from '../model/rrset.ts'
-import { ttlWords } from '../model/ttl.ts'
+import { atMost, MAX_TTL } from '../model/ttl.ts'
 import { Copy } from '../parts/copy.tsx'
+import { useAsked } from '../parts/loading.tsx'
 import { Review } from '../parts/review.tsx'
 
 /** How much advice is shown: more is the same again. */
@@ -61,7 +63,10 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
   }
   const losses = useMemo(() => lossesBy(edits, rrsets, domain), [])
   const advice = useMemo(() => adviceBy(edits, rrsets, domain), [])
-  const cached = cachedFor(edits)
+  const cached = useAsked(
+    async () => cachedFor(edits, await changesWithin(domain, MAX_TTL).catch(() => undefined)),
+    [],
+  ).value
   const count = counted(edits.size, 'change')
   const command = curlCommand({
     method: 'PATCH',
@@ -101,8 +106,14 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
           )}
         </p>
       ))}
-      {cached !== undefined && cached > 0 && (
-        <p class="quiet">Caches can keep the former records for up to {ttlWords(cached)}.</p>
+      {cached !== undefined && cached.changed > 0 && (
+        <p class="quiet">Caches can keep the former records for up to {atMost(cached.changed)}.</p>
+      )}
+      {cached !== undefined && cached.lowered > 0 && (
+        <p class="note">
+          Wait {atMost(cached.lowered)} before you change the records whose TTL is lowered: until then, caches may still
+          have them.
+        </p>
       )}
       <details class="command">
         <summary>The same with curl</summary>

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { adviceBy, adviceOn, cachedFor, lossesBy } from '../../console/model/advice.ts'
+import { adviceBy, adviceOn, cachedFor, lossesBy, type Past } from '../../console/model/advice.ts'
 import { byPlace } from '../../console/model/draft.ts'
 import { titleOf } from '../../console/model/rows.ts'
 import { type RRset, rrsetKey } from '../../console/model/rrset.ts'
@@ -135,9 +135,27 @@ test('the review tells the hints that edits bring, and which record would mend t
 
 test('the review tells how long caches keep what is replaced or removed', (t) => {
   const at = (ttl: number, ...lines: string[]) => zone(...lines).map((rrset) => ({ ...rrset, ttl }))
-  const of = (before: RRset[], after: RRset[]) => cachedFor(editsTo(before, after))
-  t.is(of([], at(60, 'a A 192.0.2.1')), undefined)
-  t.is(of(at(60, 'a A 192.0.2.1'), at(90, 'a A 192.0.2.1')), undefined)
-  t.is(of(at(60, 'a A 192.0.2.1'), at(90, 'a A 192.0.2.2')), 60)
-  t.is(of([...at(60, 'a A 192.0.2.1'), ...at(7200, 'b A 192.0.2.1')], at(90, 'a A 192.0.2.2')), 7200)
+  const of = (before: RRset[], after: RRset[], past: Past[] = []) => {
+    const { changed, lowered } = cachedFor(editsTo(before, after), past)
+    return [changed, lowered]
+  }
+  const one = 'a A 192.0.2.1'
+  const other = 'a A 192.0.2.2'
+  t.deepEqual(of([], at(60, one)), [0, 0])
+  t.deepEqual(of(at(60, one), at(90, one)), [0, 0])
+  t.deepEqual(of(at(60, one), at(90, other)), [60, 0])
+  t.deepEqual(of([...at(60, one), ...at(7200, 'b A 192.0.2.1')], at(90, other)), [7200, 0])
+  t.deepEqual(of(at(86_400, one), at(300, one)), [0, 86_400])
+  // The TTL was lowered, and a cache may have asked just before that.
+  const lowered = (age: number): Past[] => [
+    { age: 1, changes: [{ subname: 'b', type: 'A', before: at(86_400, one)[0]!, after: null }] },
+    { age: 5, changes: [{ subname: 'a', type: 'A', before: null, after: at(86_400, one)[0]! }] },
+    { age, changes: [{ subname: 'a', type: 'A', before: at(86_400, one)[0]!, after: at(300, one)[0]! }] },
+  ]
+  t.deepEqual(of(at(300, one), at(300, other), lowered(3600)), [82_800, 0])
+  t.deepEqual(of(at(300, one), at(300, other), lowered(86_200)), [300, 0])
+  t.deepEqual(of(at(300, one), at(60, one), lowered(3600)), [0, 82_800])
+  // What was before is not known.
+  t.like(cachedFor(editsTo(at(300, one), at(300, other)), undefined), { changed: 86_400, lowered: 0 })
+  t.like(cachedFor(editsTo([], at(300, one)), undefined), { changed: 0, lowered: 0 })
 })

@@ -55,6 +55,24 @@ function declare(test: Declare, browser: () => Browser): void {
     t.deepEqual(tab.found, [])
   })
 
+  test('after a TTL was lowered, the review says how long caches still keep what was there', async (t) => {
+    const zone = await newZone(service(), { subname: 'www', type: 'A', ttl: 86_400, records: ['192.0.2.1'] })
+    const { page } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const edit = async (label: string, text: string) => {
+      await page.getByRole('button', { name: 'Edit www A' }).click()
+      await page.getByLabel(label, { exact: true }).fill(text)
+      await press(page, 'Control+Enter')
+    }
+    await edit('TTL', '300')
+    const review = page.getByRole('dialog')
+    await review.getByText('Wait 1 day before you change the records whose TTL is lowered').waitFor()
+    t.is(await review.getByText('Caches can keep').count(), 0)
+    await press(page, 'Control+Enter')
+    await page.getByText(/^Applied: /).waitFor()
+    await edit('IPv4 address', '192.0.2.2')
+    await review.getByText('Caches can keep the former records for up to 1 day.').waitFor()
+  })
+
   test('the review tells what the edits lack, offers the mend, and applies by keyboard; what is done stays in sight', async (t) => {
     const zone = await newZone(service(), { subname: '', type: 'TXT', ttl: 7200, records: ['"a"'] })
     const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
