@@ -233,6 +233,10 @@ export const LOGIN_UNUSED_PERIOD = '01:00:00'
 /** Seconds for which a link to a new TOTP factor is valid (contract §11.3); a setting limits the other links. */
 export const TOTP_LINK_VALIDITY = 3600
 
+/** Seconds for which a browser can sign in at the issuer (contract §11.4), and for which the code of a callback is valid. */
+export const SIGN_IN_TIME = 600
+export const SIGN_IN_CODE_TIME = 60
+
 // The clocks and sizes that several rings must agree on.
 
 /** The size of a write in RRsets above which each account's writes run one at a time. */

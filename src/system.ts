@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { Bell } from './flow/bell.ts'
 import type { Budget, Patience } from './flow/budget.ts'
+import type { Issuer } from './issuer/issuer.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -57,6 +58,8 @@ export interface System {
   secondaries: Secondaries
   /** The nameservers that delegate domains to ours. */
   parents: Parents
+  /** The issuer of single sign-on; undefined: there is none. */
+  issuer: Issuer | undefined
   mailer: Mailer
   /** Rings when a mail was queued in this process. */
   mailBell: Bell

@@ -51,6 +51,15 @@ const DEFAULTS: Config = {
   confirmationValidity: 43_200,
   throttle: true,
   captcha: false,
+  oidcIssuer: undefined,
+  oidcClientId: undefined,
+  oidcClientSecret: undefined,
+  oidcName: 'Single sign-on',
+  oidcSignUp: false,
+  oidcTrustEmail: false,
+  oidcMfa: 'claims',
+  oidcSession: 43_200,
+  passwords: true,
   mailUrl: undefined,
   mailFrom: 'zoneplane@zoneplane.test',
   throttleStore: 'memory',
@@ -445,8 +454,10 @@ for (const nameServers of [undefined, '', '  ']) {
 }
 
 test('all problems are reported together, each with the variable’s name', (t) => {
-  const wrong = NAMES.filter((name) => !['HOST', 'ZONEPLANE_DATA', 'ZONEPLANE_SEED', 'PDNS_API_KEY'].includes(name))
-  const reported = problems(Object.fromEntries(wrong.map((name) => [name, ';'])))
+  const free = ['HOST', 'ZONEPLANE_DATA', 'ZONEPLANE_SEED', 'PDNS_API_KEY']
+  const freeOfIssuer = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_NAME']
+  const wrong = NAMES.filter((name) => ![...free, ...freeOfIssuer].includes(name))
+  const reported = problems(Object.fromEntries([...wrong, ...freeOfIssuer].map((name) => [name, ';'])))
   t.deepEqual(reported.map((line) => line.split(':', 1)[0]!).sort(), wrong.sort())
 })
 
@@ -473,7 +484,8 @@ test('a secret can be in a file, whose last line break does not count', (t) => {
   }
   const secrets = Object.values<Setting<unknown>>(SETTINGS).filter(({ isSecret }) => isSecret)
   t.deepEqual(secrets.map(({ name }) => name).sort(), [
-    ...['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'MAIL_URL', 'PDNS_API_KEY', 'TRANSFER_KEY', 'ZONEPLANE_TOKEN'],
+    ...['DATABASE_URL', 'KEY_ENCRYPTION_KEYS', 'MAIL_URL', 'OIDC_CLIENT_SECRET', 'PDNS_API_KEY', 'TRANSFER_KEY'],
+    'ZONEPLANE_TOKEN',
   ])
   const env = { PDNS_API_URL: 'http://127.0.0.1:8081', NAMESERVERS: 'ns1.example.net' }
   t.is(readConfig({ ...env, PDNS_API_KEY_FILE: file('the-key\n') }).pdnsApiKey, 'the-key')

@@ -10,13 +10,13 @@ const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter
 /** The imports of each ring, besides itself: the arrows of architecture.md, and the common files. */
 const ARROWS: Record<string, readonly string[]> = {
   process: [
-    ...['http', 'cli', 'service', 'store', 'nameserver', 'mail', 'metrics', 'private-servers', 'flow'],
+    ...['http', 'cli', 'service', 'store', 'nameserver', 'mail', 'issuer', 'metrics', 'private-servers', 'flow'],
     ...['errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'installation', 'system.ts', '..'],
   ],
   http: ['service', 'dns', 'flow', 'errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'system.ts'],
   cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'settings', 'system.ts'],
   service: [
-    ...['store', 'nameserver', 'dns', 'flow'],
+    ...['store', 'nameserver', 'issuer', 'dns', 'flow'],
     ...['errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'system.ts'],
   ],
   store: ['flow', 'errors.ts', 'limits.ts', 'installation', 'time.ts'],
@@ -24,6 +24,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'private-servers': ['errors.ts', 'installation'],
   flow: ['errors.ts', 'limits.ts', 'log.ts'],
   mail: ['errors.ts', 'limits.ts', 'time.ts'],
+  issuer: ['errors.ts', 'limits.ts'],
   metrics: ['limits.ts'],
   settings: ['errors.ts', 'dns', 'limits.ts', 'time.ts'],
   installation: ['errors.ts'],
@@ -37,6 +38,7 @@ const ARROWS: Record<string, readonly string[]> = {
 const ROOMS: Record<string, readonly string[]> = {
   http: [
     ...[
+      'sign-on',
       'accounts',
       'dyndns',
       'history',
@@ -51,7 +53,18 @@ const ROOMS: Record<string, readonly string[]> = {
     ...['console', 'openapi', 'pages', 'middleware', 'kit', 'fields'],
   ],
   service: [
-    ...['ci', 'operation', 'accounts', 'adoption', 'rollovers', 'secondaries', 'delegation', 'domains', 'repair'],
+    ...[
+      'ci',
+      'operation',
+      'sign-on',
+      'accounts',
+      'adoption',
+      'rollovers',
+      'secondaries',
+      'delegation',
+      'domains',
+      'repair',
+    ],
     ...['zone', 'secrets', 'names', 'tokens', 'mails', 'throttling'],
   ],
   nameserver: ['powerdns', 'secondaries', 'parents', 'wire'],
@@ -112,6 +125,8 @@ test('only the store imports SQL drivers, only nameserver an HTTP client, only h
     koa: 'http',
     yup: 'http',
     nodemailer: 'mail',
+    'openid-client': 'issuer',
+    jose: 'issuer',
     'prom-client': 'metrics',
   }
   // Private servers are asked whether they run before there is a store or a nameserver.

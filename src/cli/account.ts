@@ -3,6 +3,7 @@ import type { Account, Limits } from '../service/accounts/accounts.ts'
 import * as accounts from '../service/accounts/accounts.ts'
 import { removeAll } from '../service/accounts/totp.ts'
 import { lookAtAccount } from '../service/operation/looks.ts'
+import { unlink } from '../service/sign-on/identities.ts'
 import { type AddCommand, numberOr, type Outcome, shortTime, table } from './command.ts'
 import { stateOf } from './domain/looks.ts'
 import { presentToken, tokenCells } from './token.ts'
@@ -19,7 +20,7 @@ export function addAccount(program: Command, add: AddCommand): void {
     return { lines: rows(all), json: all.map(present) }
   }).description('list all accounts')
   add(group, 'show <email>', {}, async (system, email: string) => {
-    const { account, domains, tokens, refusals } = await lookAtAccount(system, email)
+    const { account, domains, tokens, identities, factors, refusals } = await lookAtAccount(system, email)
     const logins = tokens.filter(({ mfa, owner }) => mfa !== null && owner === account.email)
     const others = tokens.filter((token) => !logins.includes(token))
     const networks = account.knownNetworks
@@ -27,11 +28,22 @@ export function addAccount(program: Command, add: AddCommand): void {
       lines: [
         ...rows([account]),
         `id: ${account.id}`,
+        `signs in with: ${waysIn(account, identities.length, factors)}`,
         `networks of the last logins: ${networks.length === 0 ? 'none' : networks.join(', ')}`,
         ...section(
           'LOGGED IN',
           ['SINCE', 'LAST USED', 'ID'],
           logins.map(({ id, created, lastUsed }) => [shortTime(created), shortTime(lastUsed), id]),
+        ),
+        ...section(
+          'SINGLE SIGN-ON',
+          ['ISSUER', 'SUB', 'SINCE', 'LAST USED'],
+          identities.map(({ issuer, sub, created, lastUsed }) => [
+            issuer,
+            sub,
+            shortTime(created),
+            shortTime(lastUsed),
+          ]),
         ),
         ...section('TOKENS', ...tokenCells(others)),
         ...section(
@@ -50,6 +62,14 @@ export function addAccount(program: Command, add: AddCommand): void {
       ],
       json: {
         ...present(account),
+        password: account.passwordHash !== null,
+        second_factors: factors,
+        identities: identities.map(({ issuer, sub, created, lastUsed }) => ({
+          issuer,
+          sub,
+          created,
+          last_used: lastUsed,
+        })),
         known_networks: networks,
         logins: logins.map(({ id, created, lastUsed }) => ({ id, created, last_used: lastUsed })),
         tokens: others.map(presentToken),
@@ -61,7 +81,9 @@ export function addAccount(program: Command, add: AddCommand): void {
         refused: refusals,
       },
     }
-  }).description('show its domains, its tokens, its last logins, and the requests that rates refuse now')
+  }).description(
+    'show how its owner signs in, its domains, its tokens, its last logins, and the requests that rates refuse now',
+  )
   add(group, 'disable <email>', {}, async (system, email: string) =>
     shown(await accounts.setState(system, email, 'disabled')),
   ).description('block its tokens and logins; DNS still serves its domains')
@@ -75,6 +97,13 @@ export function addAccount(program: Command, add: AddCommand): void {
       json: { account: email, factors, logins },
     }
   }).description('delete all its second factors, if its owner has lost them, and end its logins')
+  add(group, 'unlink <email>', {}, async (system, email: string) => {
+    const { identities, logins } = await unlink(system, email)
+    return {
+      lines: [`${email}: links with single sign-on ended: ${identities}, logins ended: ${logins.length}`],
+      json: { account: email, identities, logins },
+    }
+  }).description('end its links with identities of single sign-on, and its logins')
   withLimits(
     add(group, 'set-limit <email>', {}, async (system, email: string, options: LimitOptions) =>
       shown(await accounts.setLimits(system, email, limits(options))),
@@ -86,6 +115,13 @@ export function addAccount(program: Command, add: AddCommand): void {
   })
     .description('delete it and its tokens')
     .option('--with-domains', 'also delete its domains and their zones')
+}
+
+/** The ways in which its owner can sign in now, in words. */
+function waysIn({ passwordHash }: Account, identities: number, factors: number): string {
+  const ways = [...(passwordHash === null ? [] : ['password']), ...(identities === 0 ? [] : ['single sign-on'])]
+  if (ways.length === 0) return 'nothing yet'
+  return ways.join(', ') + (factors === 0 ? '' : `; second factors: ${factors}`)
 }
 
 /** A table with a title, or nothing. */

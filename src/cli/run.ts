@@ -107,7 +107,7 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
   })
   program.helpCommand('help [command]', 'display the help of a command, or all settings (help settings)')
   const settings = program.command('settings', { hidden: true }).action(() => settings.help())
-  settings.helpInformation = settingsText
+  settings.helpInformation = () => settingsText(process.env['PUBLIC_URL'])
   const named = args.find((arg) => !arg.startsWith('-')) ?? ''
   // The help, and messages about unknown commands, know all groups.
   const groups = named === 'start' ? [] : Object.hasOwn(GROUPS, named) ? [named] : Object.keys(GROUPS)

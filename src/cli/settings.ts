@@ -1,9 +1,13 @@
+import { callbackOf } from '../settings/config.ts'
 import { GROUPS, type Setting } from '../settings/settings.ts'
 
-/** Formats all settings, with their defaults and meanings, for a terminal. */
-export function settingsText(): string {
+/** Formats all settings, with their defaults and meanings, for a terminal. @param publicUrl for the callback's address */
+export function settingsText(publicUrl: string | undefined): string {
   const groups = Object.entries<Record<string, Setting<unknown>>>(GROUPS)
-  return groups.map(([group, rows]) => `${group}\n\n${Object.values(rows).map(entry).join('\n')}`).join('\n')
+  const text = groups.map(([group, rows]) => `${group}\n\n${Object.values(rows).map(entry).join('\n')}`).join('\n')
+  return publicUrl === undefined
+    ? text
+    : text.replace(callbackOf('PUBLIC_URL'), callbackOf(publicUrl.replace(/\/+$/, '')))
 }
 
 function entry({ name, isSecret, usual, meaning }: Setting<unknown>): string {

@@ -11,6 +11,7 @@ import { describeApi } from './openapi/document.ts'
 import { documents } from './openapi/documents-resource.ts'
 import { RRSETS } from './rrsets/rrset-resource.ts'
 import { service } from './service/service-resource.ts'
+import { SIGN_ON_GROUP } from './sign-on/sign-on-resource.ts'
 import { POLICIES, TOKENS } from './tokens/token-resource.ts'
 
 /** Creates the router with every path of the API, and the document that describes them. */
@@ -25,6 +26,7 @@ export function createRouter(config: Config): { router: Router<State>; document:
     POLICIES,
     accountGroup(config),
     FACTORS,
+    ...(config.oidcIssuer === undefined ? [] : [SIGN_ON_GROUP]),
     service(
       config,
       documents(() => document),

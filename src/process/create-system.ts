@@ -4,6 +4,7 @@ import { reasonOf, StartError } from '../errors.ts'
 import { RECOVERY_PAUSE } from '../flow/background.ts'
 import { Bell } from '../flow/bell.ts'
 import { Budget } from '../flow/budget.ts'
+import { Issuer } from '../issuer/issuer.ts'
 import {
   accountsBodies,
   CHECKS,
@@ -30,7 +31,7 @@ import { watch } from '../service/operation/measuring.ts'
 import { requireDecryption } from '../service/operation/stored-secrets.ts'
 import { createCounters } from '../service/throttling/counters.ts'
 import { WRITERS_PER_ACCOUNT } from '../service/zone/publication.ts'
-import type { Config } from '../settings/config.ts'
+import { callbackOf, type Config } from '../settings/config.ts'
 import { isUnavailable } from '../store/connections/failures.ts'
 import { requireSessions } from '../store/connections/pooler.ts'
 import { openDatabase } from '../store/database.ts'
@@ -117,6 +118,7 @@ export function createSystem(
       metrics?.count('zoneplane_secondary_answers_total', { secondary, answer })
     }),
     parents: new Parents({ resolvers: config.resolvers, isAllowed: (address) => mayAsk(config, address) }),
+    issuer: createIssuer(config, log),
     mailer: createMailer(config),
     mailBell: new Bell(),
     counters: createCounters(config, pools.counters, log, metrics),
@@ -164,6 +166,20 @@ function observerOf(metrics: Metrics): Observer {
       metrics.time('zoneplane_powerdns_wait_duration_seconds', {}, start)
     },
   }
+}
+
+function createIssuer(config: Config, log: Log): Issuer | undefined {
+  const { oidcIssuer: url, oidcClientId, oidcClientSecret, publicUrl } = config
+  if (url === undefined) return undefined
+  return new Issuer({
+    url,
+    name: config.oidcName,
+    clientId: oidcClientId!,
+    clientSecret: oidcClientSecret!,
+    callback: callbackOf(publicUrl!),
+    scopes: [],
+    onFailure: (reason) => log.warn('single sign-on failed', { reason }),
+  })
 }
 
 function createMailer({ mailUrl, mailFrom, dataFolder }: Config): Mailer {

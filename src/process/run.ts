@@ -12,7 +12,7 @@ import { reachable } from '../private-servers/ports.ts'
 import type { Stack } from '../private-servers/stack.ts'
 import { probe } from '../service/repair/probing.ts'
 import { generateSecret } from '../service/tokens/secrets.ts'
-import { type Config, misspelt } from '../settings/config.ts'
+import { callbackOf, type Config, misspelt } from '../settings/config.ts'
 import type { System } from '../system.ts'
 import { type Backends, createMetrics, createSystem, prepare } from './create-system.ts'
 import { progress } from './progress.ts'
@@ -125,6 +125,7 @@ function welcome(config: Config, port: number, stack: Stack | undefined, demo: D
   if (config.console) lines.push(`  Open   ${root}/${shown === undefined ? '' : '#token and sign in with the token'}`)
   if (shown !== undefined) lines.push(`  Token  ${shown.token}`)
   lines.push(`  API    ${base}/`)
+  if (config.oidcIssuer !== undefined) lines.push(`  Single sign-on comes back to ${callbackOf(root)}`)
   if (dns !== undefined) lines.push(`  DNS    ${dns.dnsHost} port ${dns.dnsPort}`)
   if (shown === undefined) return [...lines, ''].join('\n')
   const { token, quote, subname } = shown

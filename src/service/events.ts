@@ -15,6 +15,8 @@ export type Event =
   | 'factor_deleted'
   | 'code_failed'
   | 'mfa_passed'
+  | 'identity_linked'
+  | 'identity_unlinked'
   | 'token_created'
   | 'token_changed'
   | 'token_bound'
@@ -41,8 +43,8 @@ interface Circumstances {
 
 /**
  * Writes an event to the log, after the commit. The line has no secret and no e-mail address; the log of a request adds
- * the request's id. `by` is the id of the acting token, otherwise `password`, `link` (in a mail), `request` (with
- * neither), or `operator`.
+ * the request's id. `by` is the id of the acting token, otherwise `password`, `sign-on`, `link` (in a mail), `request` (with
+ * none of these), or `operator`.
  */
 export function record({ log, metrics }: System, event: Event, { by = NIL_UUID, ...ids }: Circumstances): void {
   metrics?.count('zoneplane_events_total', { event })

@@ -64,10 +64,17 @@ export function misspelt(env: NodeJS.ProcessEnv): [variable: string, setting: st
   })
 }
 
+/** Returns the address to which the issuer sends browsers back, which has to be registered there. */
+export function callbackOf(publicUrl: string): string {
+  return `${publicUrl}/api/v1/auth/oidc/callback/`
+}
+
+type Rule = [broken: boolean, problem: string]
+
 /** Returns the contradictions between settings. @param given the names of those that the environment has */
 function contradictions(config: Config, given: ReadonlySet<string>): string[] {
   const { databaseUrl, pdnsApiUrl, pdnsApiKey, mailUrl, publicUrl } = config
-  const rules: [broken: boolean, problem: string][] = [
+  const rules: Rule[] = [
     [
       config.ciControl && (databaseUrl ?? pdnsApiUrl) !== undefined,
       'CI_CONTROL: only with private servers, because everybody may create accounts',
@@ -92,6 +99,28 @@ function contradictions(config: Config, given: ReadonlySet<string>): string[] {
       mailUrl !== undefined && publicUrl === undefined,
       'PUBLIC_URL: needed with MAIL_URL, because mails hold links, e.g. https://dns.example.net',
     ],
+    ...signOnRules(config, given),
   ]
   return rules.filter(([broken]) => broken).map(([, problem]) => problem)
+}
+
+function signOnRules(config: Config, given: ReadonlySet<string>): Rule[] {
+  const hasIssuer = given.has('OIDC_ISSUER')
+  const idle = [...given].filter((name) => name.startsWith('OIDC_') && !hasIssuer)
+  return [
+    [idle.length > 0, `OIDC_ISSUER: needed with ${idle.join(', ')}`],
+    [
+      hasIssuer && !(given.has('OIDC_CLIENT_ID') && given.has('OIDC_CLIENT_SECRET')),
+      'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET: needed with OIDC_ISSUER',
+    ],
+    [hasIssuer && !given.has('PUBLIC_URL'), 'PUBLIC_URL: needed with OIDC_ISSUER, which sends browsers back to it'],
+    [hasIssuer && !config.console, 'CONSOLE: OIDC_ISSUER needs it, because the sign-in ends there'],
+    // Otherwise whoever signs up first with the address of somebody else, and a password, shares the account of theirs.
+    [
+      config.oidcTrustEmail && config.registration && !config.emailConfirmation,
+      'OIDC_TRUST_EMAIL: not with REGISTRATION=open and EMAIL_CONFIRMATION=off, because nobody checks addresses then',
+    ],
+    [!config.passwords && !hasIssuer, 'PASSWORDS=off: needs OIDC_ISSUER, or nobody could sign in'],
+    [!config.passwords && config.registration, 'PASSWORDS=off: not with REGISTRATION=open, which makes passwords'],
+  ]
 }

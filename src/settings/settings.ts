@@ -1,6 +1,7 @@
 import { absolute } from '../dns/names.ts'
 import { RATES, RECORD_OCTETS_MAX } from '../limits.ts'
 import * as parse from './parsers.ts'
+import * as signOn from './sign-on-parsers.ts'
 
 /** A setting of a process: an environment variable. */
 export interface Setting<T> {
@@ -164,6 +165,29 @@ export const GROUPS = {
       secret of the demo account's token, at least 8 characters. With DATABASE_URL, there is a demo account only if this
       is set`),
   },
+  'Single sign-on': {
+    oidcIssuer: optional('OIDC_ISSUER', signOn.issuer, 'none: no single sign-on')`
+      issuer of OpenID Connect, such as "https://login.example.net" (docs/operators/accounts.md). Register there the
+      callback "PUBLIC_URL/api/v1/auth/oidc/callback/"`,
+    oidcClientId: optional('OIDC_CLIENT_ID', String, 'none, required with OIDC_ISSUER')`
+      name under which the issuer knows Zoneplane`,
+    oidcClientSecret: secret(optional('OIDC_CLIENT_SECRET', String, 'none, required with OIDC_ISSUER')`
+      secret that the issuer has for it`),
+    oidcName: setting('OIDC_NAME', String, 'Single sign-on')`
+      text of the button of the sign-in page`,
+    oidcSignUp: setting('OIDC_SIGN_UP', signOn.signUp, 'off')`
+      whether the first sign-in of an address without an account creates one: "on", "off", or only for addresses at these
+      domains, such as "example.net, example.org"`,
+    oidcTrustEmail: setting('OIDC_TRUST_EMAIL', parse.isOn, 'off')`
+      "on": whoever has an address at the issuer gets the account of this address at once; otherwise only after its owner
+      has signed in there once`,
+    oidcMfa: setting('OIDC_MFA', parse.oneOf(['claims', 'trust']), 'claims')`
+      which sign-ins count as with a second factor: "claims", those of which the issuer says so, or "trust", all`,
+    oidcSession: setting('OIDC_SESSION', parse.integer(60, 30 * 86_400), '43200')`
+      seconds after which a sign-in ends, 60 to 2592000`,
+    passwords: setting('PASSWORDS', parse.isOn, 'on')`
+      "off": nobody signs in with a password, only by single sign-on; needs OIDC_ISSUER`,
+  },
   Mail: {
     mailUrl: secret(optional('MAIL_URL', parse.mailServer, 'none: mails are files in the data folder')`
       SMTP server: "smtp://[user:password@]host[:port]", or the same with "smtps://". Zoneplane sends a password only
@@ -208,6 +232,7 @@ export const SETTINGS = {
   ...GROUPS.Secondaries,
   ...GROUPS.Delegations,
   ...GROUPS.Accounts,
+  ...GROUPS['Single sign-on'],
   ...GROUPS.Mail,
   ...GROUPS.Throttling,
   ...GROUPS['Log and metrics'],

@@ -304,6 +304,32 @@ test.serial('lost second factors are removed: logins end and need no code, and t
   )
 })
 
+test.serial(
+  'an account shows how its owner signs in; the operator ends its links with identities, and its logins',
+  async (t) => {
+    const owner = await person(service())
+    const [login, kept] = [await addToken(service(), owner.id, { mfa: false }), await addToken(service(), owner.id, {})]
+    const { db } = service().system
+    const sql = `insert into identities (issuer, sub, account_id, created, last_used)
+    values ('https://login.example.net', 'a', :id, now(), now())`
+    await query(db, sql, { id: owner.id })
+    const [, printed] = await zoneplane('account', 'show', owner.email)
+    t.regex(printed, /^signs in with: password, single sign-on$/m)
+    t.regex(printed, /^https:\/\/login\.example\.net +a /m)
+    t.deepEqual(await json('account', 'unlink', owner.email), {
+      account: owner.email,
+      identities: 1,
+      logins: [login.id],
+    })
+    t.is((await login.api.get('/auth/token/')).status, 401)
+    t.is((await kept.api.get('/auth/token/')).status, 200)
+    t.is(
+      await refusal('account', 'unlink', owner.email),
+      `${owner.email} is linked with no identity; nothing was changed.`,
+    )
+  },
+)
+
 test.serial('changes by the operator are events in the log of the command', async (t) => {
   const email = 'logged@example.net'
   const { id } = (await json('account', 'create', email)) as { id: string }

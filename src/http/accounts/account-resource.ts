@@ -20,6 +20,8 @@ const form = body(BODY_FORM)
 const active = throttle('account_management_active')
 const passive = throttle('account_management_passive')
 
+const NO_PASSWORDS = 'Passwords are switched off here. Sign in with single sign-on.'
+
 const WRONG_PASSWORD = { 403: ['Invalid username/password.'] }
 
 /**
@@ -36,7 +38,7 @@ export function accountGroup(config: Config): Group {
       login(forms),
       LOGOUT,
       OWN_ACCOUNT,
-      ...mailed(forms),
+      ...mailed(forms, config),
       confirmation(forms),
       ...(config.captcha ? [CAPTCHAS] : []),
     ],
@@ -111,7 +113,7 @@ const OWN_ACCOUNT: Resource = {
 }
 
 /** Describes the changes that a link in a mail must confirm. */
-function mailed(forms: Forms): Resource[] {
+function mailed(forms: Forms, { passwords }: Config): Resource[] {
   return [
     {
       path: '/api/v1/auth/account/change-email/',
@@ -139,6 +141,7 @@ function mailed(forms: Forms): Resource[] {
             'Please check your mailbox for further password reset instructions. If you did not receive an email, please contact support.',
           ),
         },
+        ...(passwords ? {} : { errors: { 403: [NO_PASSWORDS] } }),
         chain: [active, authenticateIfPresented, form, accounts.requestPasswordReset],
       },
     },

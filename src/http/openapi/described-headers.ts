@@ -135,6 +135,16 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
   },
   LinkOfIndex: { name: 'Link', description: 'This document, and a page that shows it (RFC 8631).', required: true },
   Location: { description: 'The page of the API.', required: true, example: 'https://dns.example.net/api/v1/docs/' },
+  LocationOfConsole: {
+    name: 'Location',
+    description: 'The page of the console that gets the session.',
+    required: true,
+    example: 'https://dns.example.net/console/signed-in#pnLKo8W2bC5yVfQqJmHtpnLKo8W2',
+  },
+  'Set-Cookie': {
+    description: 'The cookie that binds the sign-in to the browser, for ten minutes; or its deletion.',
+    example: '__Host-zoneplane-sign-in=…; Path=/; Max-Age=600; HttpOnly; SameSite=Lax; Secure',
+  },
   'Zoneplane-Version': {
     description:
       'The version of the domain that the write has published; absent if it has published none. DNS may serve a higher ' +

@@ -7,6 +7,7 @@ import {
   described,
   EMAIL,
   type JsonSchema,
+  nullable,
   object,
   oneOf,
   STRING,
@@ -84,6 +85,13 @@ export const OFFER = representation<Config>()(['Offer'], {
   },
   captcha: { read: BOOLEAN, text: 'Whether strangers have to solve captchas.', example: false },
   totp: { read: BOOLEAN, text: 'Whether an account can have second factors (TOTP).', example: true, from: () => true },
+  passwords: { read: BOOLEAN, text: 'Whether people can sign in with a password.', example: true },
+  single_sign_on: {
+    read: nullable(STRING),
+    text: 'The text of the button for single sign-on; null: there is none.',
+    example: 'Example Company',
+    from: ({ oidcIssuer, oidcName }) => (oidcIssuer === undefined ? null : oidcName),
+  },
   local_public_suffixes: {
     read: arrayOf(STRING),
     text: 'Names of which every account can register direct children, without final dot.',

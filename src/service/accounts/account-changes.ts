@@ -12,7 +12,7 @@ import { canonicalEmail } from './accounts.ts'
 import { type CaptchaAnswer, refuseUnsolvedCaptcha } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import { inConstantTime } from './constant-time.ts'
-import { type Credentials, withPassword } from './credentials.ts'
+import { type Credentials, refusePasswords, withPassword } from './credentials.ts'
 import { hashPassword } from './passwords.ts'
 import { requireCode } from './second-factor.ts'
 
@@ -48,6 +48,7 @@ export async function requestPasswordReset(
   { email, captcha }: { email: string; captcha?: CaptchaAnswer },
   base: string,
 ): Promise<void> {
+  refusePasswords(system)
   await refuseUnsolvedCaptcha(system, captcha)
   await inConstantTime(() =>
     transaction(system.db, async (trx) => {
@@ -76,6 +77,7 @@ export async function resetPassword(
   { code, address }: { code: string; address: string },
   input: () => PasswordReset,
 ): Promise<void> {
+  refusePasswords(system)
   const id = await confirmations.check(system, 'reset-password', code)
   const { newPassword, ...asked } = input()
   const passwordHash = await hashPassword(newPassword, id)

@@ -18,6 +18,11 @@ export interface Credentials {
   captcha?: CaptchaAnswer
 }
 
+/** @throws Denied if nobody has a password here */
+export function refusePasswords({ config }: System): void {
+  if (!config.passwords) throw new Denied('Passwords are switched off here. Sign in with single sign-on.')
+}
+
 /**
  * Runs `work` if the password is right, in a transaction that locks the account. An unknown or inactive account fails
  * like a wrong password, with the same error and after the same time.
@@ -28,6 +33,7 @@ export async function withPassword<T>(
   { email, password, address, captcha }: Credentials,
   work: (trx: Db, account: Account) => Promise<T>,
 ): Promise<T> {
+  refusePasswords(system)
   const known = await accounts.withEmail(system.db, email)
   const network = networkOf(address)
   const compare = async (isTrusted: boolean) => {

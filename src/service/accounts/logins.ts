@@ -1,6 +1,7 @@
 import { Throttled } from '../../errors.ts'
 import { LOGIN_AGE, LOGIN_UNUSED_PERIOD, TOKENS_MAX } from '../../limits.ts'
 import * as factors from '../../store/accounts/totp-factors.ts'
+import type { Db } from '../../store/database.ts'
 import * as store from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Visit } from '../actor.ts'
@@ -14,31 +15,43 @@ import { type Credentials, withPassword } from './credentials.ts'
 /** The settings of login tokens (contract §11.2). */
 const SETTINGS = {
   name: 'login',
-  maxAge: LOGIN_AGE,
   maxUnusedPeriod: LOGIN_UNUSED_PERIOD,
   permCreateDomain: true,
   permDeleteDomain: true,
   permManageTokens: true,
 }
 
-/**
- * Creates a login token if the password is right, and deletes expired ones. Of an account with a second factor, a
- * network gets as many before it as it may fail; beyond TOKENS_MAX, the oldest ones go. @throws Denied, Throttled
- */
+/** Creates a login token if the password is right. @throws Denied, Throttled */
 export async function login(system: System, credentials: Credentials): Promise<NewToken> {
-  const { accountId, made } = await withPassword(system, credentials, async (trx, { id }) => {
-    await store.removeExpiredLogins(trx, id, system.now())
-    if ((await factors.used(trx, id)).length > 0) {
-      const identity = `${networkOf(credentials.address)} to ${id}`
-      const counted = await system.counters?.count(windowsFor(system, 'login_failure', identity))
-      const wait = waitingTime(counted ?? [])
-      if (wait !== undefined) throw new Throttled(wait, 'login_failure')
-      await store.removeHalfOpen(trx, id, TOKENS_MAX - 1)
-    }
-    return { accountId: id, made: await add(system, trx, id, SETTINGS, { mfa: false }) }
-  })
+  const { accountId, made } = await withPassword(system, credentials, async (trx, { id }) => ({
+    accountId: id,
+    made: await addLogin(system, trx, id, credentials.address),
+  }))
   record(system, 'token_created', { account: accountId, token: made.token.id, by: 'password' })
   return made
+}
+
+/**
+ * Creates a login token of an account, which is locked, and deletes expired ones. Of an account with a second factor, a
+ * network gets as many before it as it may fail; beyond TOKENS_MAX, the oldest ones go.
+ * @param mfa whether the login has passed a second factor
+ * @throws Denied, Throttled
+ */
+export async function addLogin(
+  system: System,
+  trx: Db,
+  id: string,
+  address: string,
+  { mfa = false, maxAge = LOGIN_AGE } = {},
+): Promise<NewToken> {
+  await store.removeExpiredLogins(trx, id, system.now())
+  if (!mfa && (await factors.used(trx, id)).length > 0) {
+    const counted = await system.counters?.count(windowsFor(system, 'login_failure', `${networkOf(address)} to ${id}`))
+    const wait = waitingTime(counted ?? [])
+    if (wait !== undefined) throw new Throttled(wait, 'login_failure')
+    await store.removeHalfOpen(trx, id, TOKENS_MAX - 1)
+  }
+  return add(system, trx, id, { ...SETTINGS, maxAge }, { mfa })
 }
 
 /** Deletes the presented token, even if it is an API token. */

@@ -29,6 +29,11 @@ const NOTICES = {
       'Logins need no code until you add a factor again.',
     CONTACT,
   ],
+  'identity-linked': (name: string) => [
+    'Your account was linked with single sign-on',
+    `Whoever signs in with your identity at “${name}” now signs in to your account.`,
+    CONTACT,
+  ],
   'managing-token': (name: string) => [
     'A token may manage your account',
     `The API token ${name} may now create and change tokens of your account, and so do everything that you can do.`,

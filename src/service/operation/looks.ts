@@ -1,6 +1,9 @@
 import { NotFound } from '../../errors.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
+import type { Linked } from '../../store/accounts/identities.ts'
+import * as identities from '../../store/accounts/identities.ts'
+import { used } from '../../store/accounts/totp-factors.ts'
 import * as delegations from '../../store/domains/delegations.ts'
 import type { Domain, OwnedDomain } from '../../store/domains/domains.ts'
 import type { Phase } from '../../store/domains/rollovers.ts'
@@ -62,13 +65,22 @@ export interface AccountLook {
   account: Account
   domains: OwnedDomain[]
   tokens: Token[]
+  identities: Linked[]
+  /** The number of its second factors that were used. */
+  factors: number
   refusals: FullWindow[]
 }
 
 /** @throws NotFound */
 export async function lookAtAccount(system: System, email: string): Promise<AccountLook> {
   const account = await withEmail(system, email)
-  const [domains, all] = await Promise.all([listAll(system, account.id), tokens.listAll(system, account.id)])
+  const [domains, all, linked, factors] = await Promise.all([
+    listAll(system, account.id),
+    tokens.listAll(system, account.id),
+    identities.ofAccount(system.db, account.id),
+    used(system.db, account.id),
+  ])
   const ids = all.map(({ id }) => id)
-  return { account, domains, tokens: all, refusals: await refusalsOf(system, account, ids) }
+  const refusals = await refusalsOf(system, account, ids)
+  return { account, domains, tokens: all, identities: linked, factors: factors.length, refusals }
 }

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Unavailable } from '../../errors.ts'
-import type { SecretTable, StoredSecret } from '../../store/encrypted.ts'
+import type { SecretTable } from '../../store/encrypted.ts'
 import type { System } from '../../system.ts'
 
 // Secrets that the service must be able to read again are encrypted in the database. A ciphertext consists of the
@@ -11,14 +11,18 @@ const ALGORITHM = 'aes-256-gcm'
 const NONCE_LENGTH = 12
 const TAG_LENGTH = 16
 
-const KINDS: Record<SecretTable, string> = {
+const KINDS: Record<SecretTable | 'sign_ins', string> = {
   totp_factors: 'TOTP factor',
   keys: 'zone',
   transfers: 'transfer key of',
+  sign_ins: 'sign-in at',
 }
 
-/** The owner of a secret in a table: a second factor by its id, or a domain by its name. */
-type Owner = Pick<StoredSecret, 'table' | 'owner'>
+/** The owner of a secret: a second factor by its id, a domain by its name, or of a browser's sign-in its issuer. */
+interface Owner {
+  table: keyof typeof KINDS
+  owner: string
+}
 
 /**
  * Encrypts a secret with the first of KEY_ENCRYPTION_KEYS. It can be decrypted only for the same owner, so that an
@@ -32,7 +36,7 @@ export function encrypt({ config }: System, secret: Uint8Array, owner: Owner): B
 }
 
 /** Decrypts a secret. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits, or the ciphertext was changed */
-export function decrypt({ config }: System, { secret: ciphertext, ...owner }: StoredSecret): Buffer {
+export function decrypt({ config }: System, { secret: ciphertext, ...owner }: Owner & { secret: Buffer }): Buffer {
   for (const key of config.keyEncryptionKeys) {
     const secret = decryptWith(key, ciphertext, nameOf(owner))
     if (secret !== undefined) return secret
