@@ -32,6 +32,11 @@ export function RecordsPage({ name }: { name: string }) {
   const [isOvertaken, setOvertaken] = useState(false)
   const [version, setVersion] = useState<number>()
   const search = useRef<HTMLInputElement>(null)
+  const isStaged = edits.size > 0
+  useEffect(() => {
+    // What was applied before is in the history.
+    if (isStaged) setVersion(undefined)
+  }, [isStaged])
 
   const review = () => {
     setOvertaken(false)

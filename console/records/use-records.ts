@@ -85,6 +85,12 @@ export function useRecords(domain: string) {
     if (!isOpen) focusRow(key)
   }
 
+  const setFilter = (text: string) => {
+    setFilterText(text)
+    setKept(new Set())
+    setActive(undefined)
+  }
+
   return {
     zone,
     mayEdit: mayChange(domain),
@@ -99,11 +105,7 @@ export function useRecords(domain: string) {
     repeating,
     isFlexible,
     filter,
-    setFilter: (text: string) => {
-      setFilterText(text)
-      setKept(new Set())
-      setActive(undefined)
-    },
+    setFilter,
     open,
     setOpened,
     selected: visible.filter(({ key }) => selected.has(key)),
@@ -150,8 +152,10 @@ export function useRecords(domain: string) {
       setEdits(new Map([...discarded, ...edits]))
       setDiscarded(NO_EDITS)
     },
-    /** Called when the edits have been applied. */
+    /** Called when the edits have been applied. A filter that finds no row any more is cleared. */
     settle: () => {
+      const isFound = filterOf(filter, domain)
+      if (!visible.some((row) => row.edit?.after !== null && isFound({ ...row, ...row.state }))) setFilter('')
       zone.reload(edits)
       setEdits(NO_EDITS)
       setProblems(new Map())

@@ -98,12 +98,19 @@ function declare(test: Declare, browser: () => Browser): void {
     await press(page, 'Control+Enter')
     await page.getByText('Applied: 3 changes, served by ns1.zoneplane.test').waitFor()
     t.deepEqual(await lookUp(service().powerDns, `backup.${zone.domain}`, 'A'), ['192.0.2.9'])
-    // It stays while the next change is staged.
+    // It stays until the next change is staged.
+    await page.getByLabel('Filter').fill('backup type:a')
+    await page.getByText('Applied: 3 changes').waitFor()
+    await page.getByRole('button', { name: 'Edit backup A' }).focus()
     await press(page, 'Delete')
     await page.getByText(`1 change to ${zone.domain}`).waitFor()
-    await page.getByText('Applied: 3 changes').waitFor()
-    await page.getByRole('button', { name: 'Dismiss' }).click()
     await page.getByText('Applied: 3 changes').waitFor({ state: 'detached' })
+    // Nothing is left that the filter finds.
+    await apply(page)
+    t.is(await page.getByLabel('Filter').inputValue(), '')
+    await page.getByText('3 record sets').waitFor()
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await page.getByText('Applied: 1 change').waitFor({ state: 'detached' })
     t.deepEqual(tab.found, [])
   })
 }
