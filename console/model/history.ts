@@ -1,5 +1,6 @@
 import { stepWords } from './dnssec.ts'
-import { type Change, counted } from './rrset.ts'
+import { type Change, counted, type Line, linesOf } from './rrset.ts'
+import { ttlWords } from './ttl.ts'
 
 /** What a line of the history says of an entry (contract §15.5). */
 interface Entry {
@@ -35,7 +36,33 @@ export function deedOf({ changes, count, event, rollover }: Entry): { named: Cha
   if (event !== null) return { named: [], rest: `${EVENTS[event]} · ${counted(count, 'record set')}` }
   if (rollover !== null) return { named: [], rest: stepWords(rollover) }
   if (changes === null) return { named: [], rest: counted(count, 'record set') }
+  const [ttl, ...others] = new Set(changes.map(ttlOf))
+  if (count > MOST_NAMED && ttl && others.length === 0 && changes.every((change) => valuesIn(change) === ttl))
+    return { named: [], rest: `${ttl} on ${counted(count, 'record set')}` }
   return { named: changes.slice(0, MOST_NAMED), rest: count > MOST_NAMED ? `${count - MOST_NAMED} more` : '' }
+}
+
+/** What a change makes of the values of an RRset, if that is short: `192.0.2.1 → 192.0.2.2`, `TTL 1 day → 5 minutes`. */
+export function valuesIn(change: Change): string {
+  const { before, after } = change
+  const lines = linesOf(change)
+  const of = (verb: Line['verb']) => lines.filter((line) => line.verb === verb).map(({ record }) => shortened(record))
+  const [gone, come] = [of('removed'), of('added')]
+  const sign = before && after && gone.length !== come.length ? (gone.length > 0 ? '− ' : '+ ') : ''
+  const values = Math.max(gone.length, come.length) > 1 ? '' : sign + [...gone, ...come].join(' → ')
+  return [values, ttlOf(change)].filter(Boolean).join(', ')
+}
+
+/** How a change changes the TTL alone, or the TTL, too; else empty. */
+function ttlOf({ before, after }: Change): string {
+  return before && after && before.ttl !== after.ttl ? `TTL ${ttlWords(before.ttl)} → ${ttlWords(after.ttl)}` : ''
+}
+
+/** How many characters of a record a line shows. */
+const MOST_SHOWN = 60
+
+function shortened(record: string): string {
+  return record.length > MOST_SHOWN ? `${record.slice(0, MOST_SHOWN)}…` : record
 }
 
 /** Who did it, and how: `token “ci”`, `the operator`, `a token that was deleted`. */

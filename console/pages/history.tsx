@@ -1,12 +1,12 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { changesOf } from '../api/history.ts'
 import { me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
-import { authorOf, byDay, dayWords, deedOf, reversed } from '../model/history.ts'
+import { authorOf, byDay, dayWords, deedOf, reversed, valuesIn } from '../model/history.ts'
 import { inOrder } from '../model/order.ts'
-import { shownName, verbFor } from '../model/rrset.ts'
+import { type Change, shownName, verbFor } from '../model/rrset.ts'
 import { applied } from '../model/state.ts'
 import { zoneLines } from '../model/zone-lines.ts'
 import { Applied, UndoReview } from '../parts/applied.tsx'
@@ -17,7 +17,7 @@ import { Dialog, Review } from '../parts/review.tsx'
 import { Clock } from '../parts/time.tsx'
 import { TypeBadge } from '../parts/type-badge.tsx'
 import { stageElsewhere } from '../records/staging.ts'
-import { navigate } from '../router.ts'
+import { location, navigate } from '../router.ts'
 
 type Entry = components['schemas']['Entry']
 
@@ -26,12 +26,12 @@ type Open = { undo: Entry } | { state: number; title: string } | { restore: numb
 
 /** Who changed what in a domain, and when; undoes entries, and brings former states back. */
 export function HistoryPage({ name }: { name: string }) {
-  const [search, setSearch] = useState('')
+  const search = location.value.query.get('search') ?? ''
   const [open, setOpen] = useState<Open>()
   const [version, setVersion] = useState<number>()
   const asked = useMore(
     (cursor) => {
-      const params = { path: { name }, query: { cursor, search: search.trim() } }
+      const params = { path: { name }, query: { cursor, search } }
       return askPage(api.GET('/api/v1/domains/{name}/history/', { params }))
     },
     [name, search, version],
@@ -45,7 +45,12 @@ export function HistoryPage({ name }: { name: string }) {
   }
   return (
     <>
-      <Filter onFilter={setSearch} />
+      <Filter
+        asked={search}
+        onFilter={(text) => {
+          navigate(pathFor(name, text))
+        }}
+      />
       <Loaded asked={asked}>
         {(entries) =>
           entries.length === 0 ? (
@@ -95,15 +100,23 @@ export function HistoryPage({ name }: { name: string }) {
   )
 }
 
-function Filter({ onFilter }: { onFilter: (search: string) => void }) {
-  const [search, setSearch] = useState('')
+/** The path of the entries that a search finds. */
+function pathFor(name: string, search: string): string {
+  return `domains/${name}/history${search && `?${new URLSearchParams({ search })}`}`
+}
+
+function Filter({ asked, onFilter }: { asked: string; onFilter: (search: string) => void }) {
+  const [search, setSearch] = useState(asked)
+  useEffect(() => {
+    setSearch(asked)
+  }, [asked])
   return (
     <form
       class="tools"
       role="search"
       onSubmit={(event) => {
         event.preventDefault()
-        onFilter(search)
+        onFilter(search.trim())
       }}
     >
       <input
@@ -129,6 +142,9 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
   const author = authorOf(entry, account.email)
   // Tokens of others, and those that are gone, have no page here.
   const hasPage = token.perm_manage_tokens && entry.owner === account.email && entry.token?.name != null
+  const page = `tokens/${entry.token?.id}`
+  // All entries of the author.
+  const search = entry.token?.name?.replace(/\S+/g, 'by:$&')
   const summary = (
     <>
       <span class="quiet">
@@ -137,7 +153,8 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
       {named.map((change, i) => (
         <span key={i}>
           {i > 0 && ', '}
-          <span class="mono">{shownName(change.subname)}</span> <TypeBadge type={change.type} /> {verbFor(change)}
+          <span class="mono">{shownName(change.subname)}</span> <TypeBadge type={change.type} />{' '}
+          <Deed change={change} isShort={entry.count > 2} />
         </span>
       ))}
       {named.length > 0 && rest !== '' && ', '}
@@ -149,9 +166,37 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
       <Opened summary={summary}>
         <Details name={name} entry={entry} onOpen={onOpen} />
       </Opened>
-      <span class="quiet">{hasPage ? <a href={`tokens/${entry.token!.id}`}>{author}</a> : author}</span>
+      <span class="quiet">
+        {search ? (
+          <>
+            <a href={pathFor(name, search)}>{author}</a>
+            {hasPage && (
+              <>
+                {' · '}
+                <a href={page}>Token</a>
+              </>
+            )}
+          </>
+        ) : hasPage ? (
+          <a href={page}>{author}</a>
+        ) : (
+          author
+        )}
+      </span>
       {entry.trimmed && <p class="quiet">Older changes are gone: the histories of this account were too large.</p>}
     </li>
+  )
+}
+
+/** What a change did, with its values if there is room. */
+function Deed({ change, isShort }: { change: Change; isShort: boolean }) {
+  const verb = verbFor(change)
+  const values = isShort ? '' : valuesIn(change)
+  return (
+    <>
+      {(verb !== 'changed' || values === '') && verb}
+      {values && <span class="mono quiet"> {values}</span>}
+    </>
   )
 }
 
@@ -192,9 +237,11 @@ function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: 
               >
                 Undo this change
               </button>
-              <button disabled={asked.value === undefined} onClick={stage}>
-                Undo a part of it
-              </button>
+              {entry.count > 1 && (
+                <button disabled={asked.value === undefined} onClick={stage}>
+                  Undo a part of it
+                </button>
+              )}
             </>
           )}
           {states.map(([when, state]) => (

@@ -1,5 +1,6 @@
 import test from 'ava'
-import { authorOf, byDay, dayWords, deedOf } from '../../console/model/history.ts'
+import { authorOf, byDay, dayWords, deedOf, valuesIn } from '../../console/model/history.ts'
+import type { State } from '../../console/model/rrset.ts'
 
 // What the page of a domain's history says of its entries.
 
@@ -23,6 +24,26 @@ test('an entry names up to three changes, and counts the others', (t) => {
   t.deepEqual(deedOf({ ...ENTRY, event: 'deletion', count: 1, changes }), { named: [], rest: 'Domain deleted · 1 record set' }) // prettier-ignore
   const rollover = { action: 'cancel', phase: 'sign' }
   t.deepEqual(deedOf({ ...ENTRY, rollover, changes: [] }), { named: [], rest: 'Key replacement cancelled.' })
+})
+
+test('a line has the values of a change if they are short', (t) => {
+  const of = (before: State | null, after: State | null) => valuesIn({ subname: '', type: 'A', before, after })
+  const [one, two] = ['192.0.2.1', '192.0.2.2']
+  t.is(of(null, state), one)
+  t.is(of(state, null), one)
+  t.is(of(state, { ttl: 300, records: [two] }), `${one} → ${two}`)
+  t.is(of(state, { ttl: 300, records: [one, two] }), `+ ${two}`)
+  t.is(of({ ttl: 300, records: [one, two] }, state), `− ${two}`)
+  t.is(of(state, { ttl: 3600, records: [two] }), `${one} → ${two}, TTL 5 minutes → 1 hour`)
+  t.is(of(null, { ttl: 300, records: [one, two] }), '')
+  t.is(of(null, { ttl: 300, records: ['x'.repeat(61)] }), `${'x'.repeat(60)}…`)
+})
+
+test('one change of the TTL of many record sets is said in one', (t) => {
+  const changes = ['a', 'b', 'c', 'd'].map((subname) => ({ subname, type: 'A', before: { ...state, ttl: 86_400 }, after: state })) // prettier-ignore
+  t.deepEqual(deedOf({ ...ENTRY, count: 4, changes }), { named: [], rest: 'TTL 1 day → 5 minutes on 4 record sets' })
+  const others = [...changes.slice(1), change('a')]
+  t.is(deedOf({ ...ENTRY, count: 4, changes: others }).named.length, 3)
 })
 
 test('an entry names its author, and how that wrote', (t) => {

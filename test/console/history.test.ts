@@ -35,7 +35,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const entries = page.locator('.entries > li')
     await entries.first().waitFor()
     t.is(await entries.count(), 4)
-    t.regex(await entries.first().innerText(), /www A removed\s+a token$/)
+    t.regex(await entries.first().innerText(), /www A removed 192\.0\.2\.1\s+a token$/)
     t.regex(await entries.last().innerText(), /Domain created · 1 record set\s+a token \(creation\)$/)
 
     await page.getByRole('heading', { name: 'Today' }).waitFor()
@@ -50,7 +50,9 @@ function declare(test: Declare, browser: () => Browser): void {
     await eventuallyIs(() => entries.count(), 2)
     await entries.first().getByText('www A removed').click()
     await entries.first().getByText('removed: 192.0.2.1').waitFor()
-    await entries.first().getByText('removed: TTL 300').waitFor()
+    await entries.first().getByText('removed: TTL 5 minutes').waitFor()
+    // There is no part of one change.
+    t.is(await entries.first().getByRole('button', { name: 'Undo a part of it' }).count(), 0)
     await check(t, tab, 'history')
 
     const states = async (when: string) => {
@@ -102,10 +104,14 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     const entries = page.locator('.entries > li')
     await page.getByText('Domain restored · 2 record sets').waitFor()
-    await page.getByLabel('Search the history').fill('cleaner')
-    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByRole('link', { name: 'token “cleaner”' }).click()
     await eventuallyIs(() => entries.count(), 1)
-    t.regex(await entries.innerText(), /Domain deleted · 2 record sets\s+token “cleaner”$/)
+    t.is(await page.getByLabel('Search the history').inputValue(), 'by:cleaner')
+    await page.goBack()
+    await eventuallyIs(() => entries.count(), 4)
+    await page.goForward()
+    await eventuallyIs(() => entries.count(), 1)
+    t.regex(await entries.innerText(), /Domain deleted · 2 record sets\s+token “cleaner” · Token$/)
     await entries.getByText('Domain deleted').click()
     await entries.getByText('removed: 192.0.2.1').waitFor()
     await check(t, tab, 'history-deletion')
