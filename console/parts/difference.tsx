@@ -1,11 +1,17 @@
 import { type Change, counted, type Line as RecordLine, linesOf, rrsetKey, shownName, verbFor } from '../model/rrset.ts'
+import { ttlWords } from '../model/ttl.ts'
 import { List } from './list.tsx'
 
 /** Changes as people read them: what goes, and what comes, record by record. A word says it, not the colour alone. */
 export function Difference({ changes }: { changes: Change[] }) {
+  const ttls = new Set(changes.map(ttlOf))
+  // What all have alike is said once.
+  const common = changes.length > 1 && ttls.size === 1 ? [...ttls][0] : undefined
   return (
     <>
-      <p>{summaryOf(changes)}</p>
+      <p>
+        {summaryOf(changes)} {common !== undefined && `All have the TTL ${common}.`}
+      </p>
       {changes.length > 0 && (
         <List isDifference heads={['Name', 'Type', 'Change']}>
           {changes.map((change) => (
@@ -15,7 +21,7 @@ export function Difference({ changes }: { changes: Change[] }) {
               </th>
               <td>{change.type}</td>
               <td>
-                <Lines {...change} />
+                <Lines {...change} hasTtl={common === undefined} />
               </td>
             </tr>
           ))}
@@ -36,13 +42,19 @@ function summaryOf(changes: Change[]): string {
   return `${text[0]!.toUpperCase()}${text.slice(1)}.`
 }
 
-function Lines({ before, after }: Change) {
+/** The TTL of what comes or goes; if it changes, both. */
+function ttlOf({ before, after }: Change): string {
+  const [former, next] = [before ?? after, after ?? before].map((state) => ttlWords(state!.ttl))
+  return former === next ? former! : `${former} → ${next}`
+}
+
+function Lines({ before, after, hasTtl }: Change & { hasTtl: boolean }) {
   return (
     <ul class="lines">
-      {before?.ttl !== after?.ttl && (
+      {hasTtl && before?.ttl !== after?.ttl && (
         <>
-          {before && <Line verb="removed" text={`TTL ${before.ttl}`} />}
-          {after && <Line verb="added" text={`TTL ${after.ttl}`} />}
+          {before && <Line verb="removed" text={`TTL ${ttlWords(before.ttl)}`} />}
+          {after && <Line verb="added" text={`TTL ${ttlWords(after.ttl)}`} />}
         </>
       )}
       {linesOf({ before, after }).map(({ record, verb }) => (

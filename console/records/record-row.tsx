@@ -181,7 +181,7 @@ function Version({ state }: { state: State | null }) {
   if (state === null) return <>deleted</>
   return (
     <>
-      TTL {state.ttl}
+      TTL {ttlWords(state.ttl)}
       {state.records.map((record) => (
         <div key={record}>{record.slice(0, MOST)}</div>
       ))}

@@ -181,7 +181,7 @@ function declare(test: Declare, browser: () => Browser): void {
 - dialog "Review 2 changes to ${name}":
   - heading "Review 2 changes to ${name}" [level=2]
   - status
-  - paragraph: Creates 1 record set, removes 1.
+  - paragraph: Creates 1 record set, removes 1. All have the TTL 1 hour.
   - table:
     - rowgroup:
       - row "Name Type Change":
@@ -189,20 +189,18 @@ function declare(test: Declare, browser: () => Browser): void {
         - columnheader "Type"
         - columnheader "Change"
     - rowgroup:
-      - 'row "www A removed: TTL 3600 removed: 192.0.2.1 removed: 192.0.2.2"':
+      - 'row "www A removed: 192.0.2.1 removed: 192.0.2.2"':
         - rowheader "www"
         - cell "A"
-        - 'cell "removed: TTL 3600 removed: 192.0.2.1 removed: 192.0.2.2"':
+        - 'cell "removed: 192.0.2.1 removed: 192.0.2.2"':
           - list:
-            - listitem: removed: TTL 3600
             - listitem: removed: 192.0.2.1
             - listitem: removed: 192.0.2.2
-      - 'row "www AAAA added: TTL 3600 added: 2001:db8::1"':
+      - 'row "www AAAA added: 2001:db8::1"':
         - rowheader "www"
         - cell "AAAA"
-        - 'cell "added: TTL 3600 added: 2001:db8::1"':
+        - 'cell "added: 2001:db8::1"':
           - list:
-            - listitem: added: TTL 3600
             - listitem: added: 2001:db8::1
   - paragraph: Caches can keep the former records for up to 1 hour.
   - group: The same with curl

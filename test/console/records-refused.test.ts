@@ -64,9 +64,9 @@ function declare(test: Declare, browser: () => Browser): void {
     )
     await page.getByRole('button', { name: 'Edit new A' }).waitFor()
     t.deepEqual(await page.locator('.collision dd').allInnerTexts(), [
-      ...['deleted', 'TTL 3600\n192.0.2.3'],
-      ...['TTL 3600\n192.0.2.8', 'TTL 3600\n192.0.2.4'],
-      ...['TTL 3600\n192.0.2.9', 'TTL 3600\n192.0.2.2'],
+      ...['deleted', 'TTL 1 hour\n192.0.2.3'],
+      ...['TTL 1 hour\n192.0.2.8', 'TTL 1 hour\n192.0.2.4'],
+      ...['TTL 1 hour\n192.0.2.9', 'TTL 1 hour\n192.0.2.2'],
     ])
     t.true(await page.getByRole('button', { name: 'Review' }).isDisabled())
     await check(t, tab, 'records-collision')
