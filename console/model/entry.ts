@@ -1,7 +1,7 @@
 import { nameOf } from '../../src/dns/names.ts'
 import type { Rdata } from '../../src/dns/rdata.ts'
 import { rrsetProblems } from '../../src/dns/rrset.ts'
-import { checked, FIELDS, type Question, questionIn, recordOf, valuesOf } from './fields.ts'
+import { checked, FIELDS, meant, type Question, recordOf, valuesOf } from './fields.ts'
 import type { Place } from './rrset.ts'
 
 /** A record that is being edited. */
@@ -43,10 +43,11 @@ export function withText(entry: Entry, text: string): Entry {
   return { ...entry, text, values: entry.values && valuesOf(entry.type, text) }
 }
 
-/** What an entry is: a record, or one that needs an answer, or none. */
+/** What an entry is: a record, or none. */
 export interface Judgement {
   rdata?: Rdata
-  question?: Question
+  /** The name without final dot of which the likeliest meaning was taken. */
+  taken?: Question | undefined
   problem?: string
   /** The input that the problem is about, if there is one. */
   at?: number
@@ -54,12 +55,11 @@ export interface Judgement {
 
 /** Judges an entry. The service decides; this only tells early. */
 export function judge(entry: Entry, domain: string): Judgement {
-  const { type, text, values } = entry
+  const { type, values } = entry
   if (isBlank(entry)) return { problem: 'Fill this in, or remove it.', at: 0 }
-  const question = questionIn(type, text, domain)
-  if (question !== undefined) return { question }
-  const found = checked(type, text, values)
-  return 'problem' in found ? found : { rdata: found }
+  const { text, taken } = meant(type, entry.text, domain)
+  const found = checked(type, text, taken === undefined ? values : values && valuesOf(type, text))
+  return 'problem' in found ? { ...found, taken } : { rdata: found, taken }
 }
 
 /** The problems of an RRset as a whole; undefined while one of its records is none. */

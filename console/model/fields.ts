@@ -137,6 +137,15 @@ export interface Question {
   answers: string[]
 }
 
+/** The record with the likeliest answer to each question, and the first of these. */
+export function meant(type: string, record: string, domain: string): { text: string; taken: Question | undefined } {
+  const taken = questionIn(type, record, domain)
+  let text = record
+  for (let question = taken; question !== undefined; question = questionIn(type, text, domain))
+    text = answered(text, question, question.answers[0]!)
+  return { text, taken }
+}
+
 /** The first name of a record that lacks its final dot; undefined if there is none. */
 export function questionIn(type: string, record: string, domain: string): Question | undefined {
   const tokens = tokensOf(record) ?? []

@@ -1,7 +1,7 @@
-import { absolute, subnameProblems } from '../../src/dns/names.ts'
+import { subnameProblems, withoutDot } from '../../src/dns/names.ts'
 
-/** What a typed name is: a subname, or wrong, or one of several names, all absolute. */
-export type Owner = { subname: string } | { problems: string[] } | { answers: [inside: string, below: string] }
+/** What a typed name is: a subname, or wrong. */
+export type Owner = { subname: string } | { problems: string[] }
 
 /** A typed name without blanks around it, in lower case, and its labels in Unicode in Punycode, as the service has them (contract §7.5). */
 export function asciiName(typed: string): string {
@@ -18,18 +18,19 @@ export function asciiName(typed: string): string {
     })
 }
 
-/** Reads a name that is relative to the domain, or absolute; `@` is the domain itself. Case does not matter, and labels may be in Unicode. */
+/**
+ * Reads a name that is relative to the domain, or has it at its end, with final dot or without; `@` is the domain itself. Case does
+ * not matter, and labels may be in Unicode.
+ */
 export function ownerOf(typed: string, domain: string): Owner {
   const name = asciiName(typed)
   if (name === '') return { problems: [`Type @ for ${domain} itself.`] }
-  if (name === '@' || name === absolute(domain)) return { subname: '' }
-  if (name === domain || name.endsWith(`.${domain}`))
-    return { answers: [absolute(name), absolute(`${name}.${domain}`)] }
-  const end = name.length - `.${domain}.`.length
-  if (name.endsWith('.') && !(name.endsWith(`.${domain}.`) && end > 0)) {
-    return { problems: [`${name} is not in ${domain}.`] }
-  }
-  const subname = name.endsWith('.') ? name.slice(0, end) : name
+  const undotted = withoutDot(name)
+  if (name === '@' || undotted === domain) return { subname: '' }
+  const end = undotted.length - `.${domain}`.length
+  const isWhole = end > 0 && undotted.endsWith(`.${domain}`)
+  if (name.endsWith('.') && !isWhole) return { problems: [`${name} is not in ${domain}.`] }
+  const subname = isWhole ? undotted.slice(0, end) : name
   const problems = subnameProblems(subname)
   return problems.length > 0 ? { problems } : { subname }
 }

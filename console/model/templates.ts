@@ -1,6 +1,6 @@
 import { absolute } from '../../src/dns/names.ts'
 import type { Edit } from './draft.ts'
-import { checked, questionIn, recordOf, valuesOf } from './fields.ts'
+import { checked, meant, recordOf, valuesOf } from './fields.ts'
 import { ownerOf } from './owner.ts'
 import { editOf, type Row, titleOf } from './rows.ts'
 import { rrsetKey } from './rrset.ts'
@@ -8,9 +8,9 @@ import { quoted } from './text.ts'
 
 /**
  * What a template asks for. Its kind is `owner` for a name of the domain, `text` for any text, or the type whose record it is;
- * for the name of a host that is CNAME. One that begins with a text may be left empty.
+ * for the name of a host that is CNAME; MX stands for several. One that begins with a text may be left empty.
  */
-type Ask = readonly [label: string, kind: 'owner' | 'text' | 'CNAME' | 'A' | 'AAAA' | 'DS', first?: string]
+type Ask = readonly [label: string, kind: 'owner' | 'text' | 'MX' | 'CNAME' | 'A' | 'AAAA' | 'DS', first?: string]
 
 /** A record at a subname. One without text is left out. */
 type Line = readonly [subname: string, type: string, record: string]
@@ -31,14 +31,14 @@ const keyName = (selector: string) =>
 export const TEMPLATES: Readonly<Record<string, Template>> = {
   Mail: {
     asks: (domain) => [
-      ['Mail server', 'CNAME', absolute(`mail.${domain}`)],
+      ['Mail servers', 'MX', `10 mail.${domain}.`],
       ['SPF', 'text', 'v=spf1 mx -all'],
       ['DMARC', 'text', 'v=DMARC1; p=none'],
       ['DKIM selector', 'owner', 'mail'],
       ['DKIM text', 'text', ''],
     ],
-    lines: ([server, spf, dmarc, selector, dkim]) => [
-      ['', 'MX', server! && `10 ${server}`],
+    lines: ([servers, spf, dmarc, selector, dkim]) => [
+      ...servers!.split(', ').map((record): Line => ['', 'MX', record]),
       ['', 'TXT', text(spf!)],
       ['_dmarc', 'TXT', text(dmarc!)],
       [keyName(selector!), 'TXT', text(dkim!)],
@@ -100,10 +100,15 @@ export const TEMPLATES: Readonly<Record<string, Template>> = {
   },
 }
 
-/** A value of a template, or what is wrong with what was typed, or the names that it may mean. */
-export type Answer = { value: string } | { problems: string[] } | { answers: string[] }
+/** A value of a template, or what is wrong with what was typed. */
+export type Answer = { value: string } | { problems: string[] }
 
-/** Judges what was typed for something that a template asks for. */
+/** A mail server as a record: without a number, those that were typed first are tried first. */
+function withPriority(server: string, at: number): string {
+  return /\s/.test(server) ? server : `${10 * (at + 1)} ${server}`
+}
+
+/** Judges what was typed for something that a template asks for. Of a name without final dot, the likeliest meaning is taken. */
 export function answerTo([, kind, first]: Ask, typed: string, domain: string): Answer {
   const value = typed.trim()
   if (kind === 'owner') {
@@ -112,10 +117,15 @@ export function answerTo([, kind, first]: Ask, typed: string, domain: string): A
   }
   if (value === '') return first === undefined ? { problems: ['Fill this in.'] } : { value }
   if (kind === 'text') return { value }
-  const question = questionIn(kind, value, domain)
-  if (question !== undefined) return question
-  const found = checked(kind, value, valuesOf(kind, value))
-  return 'problem' in found ? { problems: [found.problem] } : { value: found.text }
+  const typedRecords = kind === 'MX' ? value.split(/\s*[,;]\s*/).map(withPriority) : [value]
+  const found = typedRecords.map((record) => {
+    const { text } = meant(kind, record, domain)
+    return checked(kind, text, valuesOf(kind, text))
+  })
+  const problems = found.flatMap((each) => ('problem' in each ? each.problem : []))
+  return problems.length > 0
+    ? { problems }
+    : { value: found.map((each) => ('text' in each ? each.text : '')).join(', ') }
 }
 
 /**

@@ -35,8 +35,17 @@ export function atMost(seconds: number): string {
   return ttlWords(Math.ceil(seconds / unit) * unit)
 }
 
+/** The seconds that somebody typed: `300`, `5m`, `1 hour`; NaN if they are none. */
+export function typedTtl(typed: string): number {
+  const [, digits, letter = 's'] =
+    /^(\d+)\s*(?:([smhd])(?:in|econds?|inutes?|ours?|ays?)?)?$/.exec(typed.trim().toLowerCase()) ?? []
+  return Number(digits) * UNITS.find(([, unit]) => unit.startsWith(letter))![0]
+}
+
 /** What is wrong with a typed TTL; undefined if nothing is. */
 export function ttlProblem(typed: string, minimum: number): string | undefined {
-  const isOne = /^[0-9]+$/.test(typed.trim()) && Number(typed) >= minimum && Number(typed) <= MAX_TTL
-  return isOne ? undefined : `A whole number of seconds from ${minimum} to ${MAX_TTL}.`
+  const ttl = typedTtl(typed)
+  return ttl >= minimum && ttl <= MAX_TTL
+    ? undefined
+    : `From ${ttlWords(minimum)} to 1 day, in seconds or such as 5m, 1h.`
 }

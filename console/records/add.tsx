@@ -4,9 +4,8 @@ import { TYPES } from '../../src/dns/types.ts'
 import { FIELDS } from '../model/fields.ts'
 import { ownerOf } from '../model/owner.ts'
 import { type Row, titleOf } from '../model/rows.ts'
-import { type Place, rrsetKey, type State } from '../model/rrset.ts'
+import { type Place, rrsetKey, shownName, type State } from '../model/rrset.ts'
 import { Field } from '../parts/form.tsx'
-import { Asking } from './asking.tsx'
 import { type Next, RRsetForm } from './rrset-form.tsx'
 
 const USUAL = Object.keys(FIELDS)
@@ -72,10 +71,9 @@ export function Add({ domain, place: beginning, ttl, minimumTtl, rows, onStage, 
       onCancel={onCancel}
       below={
         <>
-          {'answers' in owner && <Asking domain={domain} answers={owner.answers} at={0} onAnswer={setName} />}
           {present !== undefined && (
-            // As long as it is full, staging leads to the button, as to an answer.
-            <p class={isFull ? 'asking' : 'note'}>
+            // As long as it is full, staging leads to the button.
+            <p class={isFull ? 'obstacle' : 'note'}>
               There is {titleOf(place!)} already{!isFull && ': its records and TTL stay, and these are added'}.{' '}
               <button
                 type="button"
@@ -100,7 +98,9 @@ export function Add({ domain, place: beginning, ttl, minimumTtl, rows, onStage, 
           place === undefined ? (
             `Such as www; @ is ${domain} itself`
           ) : isRelative ? undefined : (
-            <span class="mono">{nameOf({ name: domain }, place.subname)}</span>
+            <>
+              Read as {shownName(place.subname)}: <span class="mono">{nameOf({ name: domain }, place.subname)}</span>
+            </>
           )
         }
         problems={'problems' in owner && (isAttempted || name !== '') ? owner.problems : []}

@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks'
 import { type Entry, type Judgement, withText, withValue } from '../model/entry.ts'
 import { answered, type Field, FIELDS } from '../model/fields.ts'
-import { Asking } from './asking.tsx'
+import { Taken } from './taken.tsx'
 
 interface EntryProps {
   domain: string
@@ -19,7 +19,7 @@ interface EntryProps {
 export function EntryInputs(props: EntryProps) {
   const { domain, position, entry, judgement, isJudged, onChange, onRemove } = props
   const problemId = useId()
-  const { question, problem, at } = judgement
+  const { taken, problem, at } = judgement
   const isWrong = isJudged && problem !== undefined
   const marks = (i: number) => ({ isWrong: isWrong && i === at, describedBy: isWrong ? problemId : undefined })
   return (
@@ -57,13 +57,13 @@ export function EntryInputs(props: EntryProps) {
           {problem}
         </p>
       )}
-      {question !== undefined && (
-        <Asking
+      {taken !== undefined && (
+        <Taken
           domain={domain}
-          answers={question.answers}
-          at={question.at}
+          answers={taken.answers}
+          at={taken.at}
           onAnswer={(answer) => {
-            onChange(withText(entry, answered(entry.text, question, answer)))
+            onChange(withText(entry, answered(entry.text, taken, answer)))
           }}
         />
       )}

@@ -7,7 +7,7 @@ import { FIELDS } from '../model/fields.ts'
 import { forbids, mayWrite } from '../model/may-write.ts'
 import { titleOf } from '../model/rows.ts'
 import type { Place, State } from '../model/rrset.ts'
-import { ttlProblem, ttlWords, USUAL_TTLS } from '../model/ttl.ts'
+import { ttlProblem, ttlWords, typedTtl, USUAL_TTLS } from '../model/ttl.ts'
 import { EntryInputs } from './entry-inputs.tsx'
 
 /** What follows when something is staged: the review, or a form for another new record. */
@@ -60,7 +60,8 @@ export function RRsetForm(props: RRsetFormProps) {
   }, [added])
   const judgements = entries.map((entry) => judge(entry, domain))
   const whole = place && wholeProblems(place, domain, judgements)
-  const wrongTtl = Number(ttl) === presentTtl ? undefined : ttlProblem(ttl, minimumTtl)
+  const seconds = typedTtl(ttl)
+  const wrongTtl = seconds === presentTtl ? undefined : ttlProblem(ttl, minimumTtl)
   const change = (id: number, next?: Entry) => {
     setEntries(entries.flatMap((entry) => (entry.id === id ? (next ?? []) : entry)))
   }
@@ -69,14 +70,14 @@ export function RRsetForm(props: RRsetFormProps) {
     props.onAttempt?.()
     if (whole?.length === 0 && wrongTtl === undefined) {
       const records = judgements.map(({ rdata }) => rdata!.text)
-      props.onStage({ ttl: Number(ttl), records }, next)
-    } else focus('[aria-invalid=true], .asking button')
+      props.onStage({ ttl: seconds, records }, next)
+    } else focus('[aria-invalid=true], .obstacle button')
   }
   const isInFields = entries.some(({ values }) => values !== undefined)
   return (
     <form
       ref={form}
-      class={`rrset-form ${isAttempted ? 'attempted' : ''}`}
+      class="rrset-form"
       aria-label={props.label}
       // The service and the form itself say what is wrong.
       noValidate
@@ -103,11 +104,10 @@ export function RRsetForm(props: RRsetFormProps) {
           <label for={ttlId}>TTL</label>
           <input
             id={ttlId}
-            inputMode="numeric"
             list={`${ttlId}-usual`}
             value={ttl}
             aria-invalid={wrongTtl !== undefined}
-            aria-describedby={`${ttlId}-problem`}
+            aria-describedby={`${ttlId}-hint ${ttlId}-problem`}
             onInput={(event) => {
               setTtl(event.currentTarget.value)
             }}
@@ -119,6 +119,9 @@ export function RRsetForm(props: RRsetFormProps) {
               </option>
             ))}
           </datalist>
+          <span class="quiet" id={`${ttlId}-hint`}>
+            {Number.isNaN(seconds) ? 'Seconds, 5m, 1h, 1d' : ttlWords(seconds)}
+          </span>
         </div>
       </div>
       {below}

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Row } from '../model/rows.ts'
 import { counted, replaced, type State } from '../model/rrset.ts'
-import { ttlProblem } from '../model/ttl.ts'
+import { ttlProblem, typedTtl } from '../model/ttl.ts'
 import { zoneLines } from '../model/zone-lines.ts'
 import { Copy } from '../parts/copy.tsx'
 
@@ -36,6 +36,7 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete
       {label}{' '}
       <input
         class={name}
+        placeholder={name === 'ttl' ? '300, 5m, 1h' : undefined}
         value={typed[name]}
         aria-invalid={name === 'ttl' && problem !== undefined}
         aria-describedby={name === 'ttl' ? 'selection-problem' : undefined}
@@ -53,7 +54,7 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete
         event.preventDefault()
         if (problem !== undefined) return
         const count = onStage((state) => ({
-          ttl: ttl === '' ? state.ttl : Number(ttl),
+          ttl: ttl === '' ? state.ttl : typedTtl(ttl),
           records:
             text === ''
               ? state.records

@@ -5,7 +5,6 @@ import { counted } from '../model/rrset.ts'
 import { answerTo, editsFor, TEMPLATES } from '../model/templates.ts'
 import { Field } from '../parts/form.tsx'
 import { Dialog } from '../parts/review.tsx'
-import { Asking } from './asking.tsx'
 
 interface TemplateProps {
   domain: string
@@ -26,14 +25,11 @@ export function TemplateDialog({ domain, ttl, rows, onStage, onClose }: Template
   const fields = asks(domain).map((ask) => {
     const key = `${title} ${ask[0]}`
     const value = typed[key] ?? ask[2] ?? ''
-    return { key, value, isTyped: key in typed, label: ask[0], answer: answerTo(ask, value, domain) }
+    return { key, value, isTyped: key in typed, ask, answer: answerTo(ask, value, domain) }
   })
   const values = fields.flatMap(({ answer }) => ('value' in answer ? answer.value : []))
   const { edits, omitted } =
     values.length === fields.length ? editsFor(lines(values, domain), rows, ttl) : { edits: [], omitted: [] }
-  const setValue = (key: string, value: string) => {
-    setTyped({ ...typed, [key]: value })
-  }
   return (
     <Dialog title="Records from a template" onClose={onClose}>
       <form
@@ -59,27 +55,23 @@ export function TemplateDialog({ domain, ttl, rows, onStage, onClose }: Template
         <p class="quiet">
           Records that are there stay, and what is in their way is left out. Nothing is published before the review.
         </p>
-        {fields.map(({ key, label, value, isTyped, answer }, i) => (
-          <div key={key}>
-            <Field
-              label={label}
-              value={value}
-              onText={(text) => {
-                setValue(key, text)
-              }}
-              problems={isTyped && 'problems' in answer ? answer.problems : []}
-            />
-            {'answers' in answer && (
-              <Asking
-                domain={domain}
-                answers={answer.answers}
-                at={i}
-                onAnswer={(text) => {
-                  setValue(key, text)
-                }}
-              />
-            )}
-          </div>
+        {fields.map(({ key, ask: [label, kind], value, isTyped, answer }) => (
+          <Field
+            key={key}
+            label={label}
+            value={value}
+            hint={
+              'value' in answer && answer.value !== '' && answer.value !== value.trim()
+                ? `Read as ${answer.value}`
+                : kind === 'MX'
+                  ? 'With commas between several; the lowest number is tried first'
+                  : undefined
+            }
+            onText={(text) => {
+              setTyped({ ...typed, [key]: text })
+            }}
+            problems={isTyped && 'problems' in answer ? answer.problems : []}
+          />
         ))}
         {omitted.map((text) => (
           <p key={text} class="note">

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { answered, checked, FIELDS, questionIn, recordOf, valuesOf } from '../../console/model/fields.ts'
+import { answered, checked, FIELDS, meant, questionIn, recordOf, valuesOf } from '../../console/model/fields.ts'
 import { split, takeCounted } from '../../src/dns/octets.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import { EXAMPLES } from '../dns/examples/index.ts'
@@ -89,7 +89,7 @@ test('a record is checked in the words of its fields', (t) => {
   t.like(checked('MX', '010 mail.', ['010', 'mail.']), { text: '10 mail.' })
 })
 
-test('a name without final dot is asked about, in any type', (t) => {
+test('what a name without final dot may mean is known, in any type; the first is taken', (t) => {
   const asked: [type: string, record: string, ...answers: string[]][] = [
     ['CNAME', 'www', 'www.x.test.', 'www.'],
     ['CNAME', 'www.eu', 'www.eu.', 'www.eu.x.test.'],
@@ -112,5 +112,6 @@ test('a name without final dot is asked about, in any type', (t) => {
     const question = questionIn(type, record, 'x.test')
     const texts = question?.answers.map((answer) => answered(record, question, answer)) ?? []
     t.deepEqual(texts, answers, `${type} ${record}`)
+    t.is(meant(type, record, 'x.test').text, answers[0] ?? record)
   }
 })

@@ -23,16 +23,18 @@ function declare(test: Declare, browser: () => Browser): void {
     t.true(await page.getByRole('button', { name: 'Save' }).isDisabled())
     await page.getByLabel('Template', { exact: true }).selectOption('Mail')
     await page.getByText('@ TXT stays as it is').waitFor()
-    await page.getByLabel('Mail server').fill('mail')
+    await page.getByLabel('Mail servers').fill('10 mail, 20 mx2.postbox.example')
+    await page.getByText(`Read as 10 mail.${zone.domain}., 20 mx2.postbox.example.`).waitFor()
     await check(t, tab, 'records-template')
     await page.getByText('Nothing is published before the review.').waitFor()
-    await page.getByRole('button', { name: `mail.${zone.domain}. (in ${zone.domain})` }).click()
-    t.is(await focused(page), 'Mail server')
     await page.getByRole('button', { name: 'Save 2 record sets' }).click()
     await page.getByText(`2 changes to ${zone.domain}`).waitFor()
     t.is(await focused(page), 'Edit @ MX')
     await apply(page)
-    t.deepEqual(await lookUp(service().powerDns, zone.domain, 'MX'), [`10 mail.${zone.domain}.`])
+    t.deepEqual(await lookUp(service().powerDns, zone.domain, 'MX'), [
+      `10 mail.${zone.domain}.`,
+      '20 mx2.postbox.example.',
+    ])
     t.deepEqual(await lookUp(service().powerDns, zone.domain, 'TXT'), ['"v=spf1 -all"'])
   })
 

@@ -34,10 +34,12 @@ const cases: [title: string, typed: string[], rrsets: RRset[], ...lines: string[
   ['Mail', [], [], ...MAIL],
   ['Mail', ['m.example.', '', '', 's1', 'v=DKIM1; p=A'], [], '@ MX 300 10 m.example.', 's1._domainkey TXT 300 "v=DKIM1; p=A"'], // prettier-ignore
   ['Mail', [], [MX, TXT], '@ MX 60 5 old.example.', '@ MX 60 10 mail.shop.test.', '@ TXT 60 "x"', '@ TXT 60 "v=spf1 mx -all"', MAIL[2]!], // prettier-ignore
+  ['Mail', ['10 mx1.postbox.example,20 mx2.postbox.example ; mail', '', ''], [], '@ MX 300 10 mx1.postbox.example.', '@ MX 300 20 mx2.postbox.example.', '@ MX 300 30 mail.shop.test.'], // prettier-ignore
   ['Mail', [], [SPF], MAIL[0]!, MAIL[2]!, '@ TXT stays as it is: TXT "v=spf1 mx -all" is left out.'],
   ['DKIM by CNAME', ['s1', 'a.example.'], [], 's1._domainkey CNAME 300 a.example.'],
   ['DKIM by CNAME', ['selector1', 'a.example.', 's2._domainkey', 'b.example.', 's3._domainkey.shop.test.', 'c.example.'], [], 'selector1._domainkey CNAME 300 a.example.', 's2._domainkey CNAME 300 b.example.', 's3._domainkey CNAME 300 c.example.'], // prettier-ignore
   ['DKIM by CNAME', ['k.mail', 'a.example.'], [{ ...ALIAS, subname: 'k.mail._domainkey' }], 'k.mail._domainkey CNAME stays as it is: CNAME a.example. is left out.'], // prettier-ignore
+  ['DKIM by CNAME', ['s1._domainkey.shop.test', 'a.example'], [], 's1._domainkey CNAME 300 a.example.'],
   ['Web', ['192.0.2.1', '2001:DB8::1'], [], A, '@ AAAA 300 2001:db8::1', 'www CNAME 300 shop.test.'],
   ['Web', ['192.0.2.1'], [WWW], A, 'www A stays as it is: CNAME shop.test. is left out.'],
   ['Web', [], []],
@@ -57,14 +59,14 @@ for (const [i, [title, typed, rrsets, ...lines]] of cases.entries()) {
   })
 }
 
-test('what was typed is judged, and a name without final dot is asked about', (t) => {
-  t.like(filled('Mail', ['mail']), [{ answers: ['mail.shop.test.', 'mail.'] }])
+test('what was typed is judged', (t) => {
+  t.like(filled('Mail', ['x mail.example.']), [{ problems: ['Priority: a whole number from 0 to 65535.'] }])
   t.like(filled('Web', ['192.0.2.x', 'x']), [
     { problems: ['This is no IPv4 address, such as 192.0.2.1.'] },
     { problems: ['This is no IPv6 address, such as 2001:db8::1.'] },
   ])
-  t.like(filled('Verification text', ['www.shop.test', '']), [
-    { answers: ['www.shop.test.', 'www.shop.test.shop.test.'] },
+  t.like(filled('Verification text', ['www.', '']), [
+    { problems: ['www. is not in shop.test.'] },
     { problems: ['Fill this in.'] },
   ])
 })

@@ -1,34 +1,33 @@
-import { useId } from 'preact/hooks'
-
-interface AskingProps {
+interface TakenProps {
   domain: string
+  /** What a name without final dot may mean; the first is what it is taken for. */
   answers: string[]
-  /** Which input of the fieldset, or else of the form, is asked about; it gets the focus after the answer. */
+  /** Which input of the fieldset has the name; it gets the focus after another answer. */
   at: number
   onAnswer: (answer: string) => void
 }
 
-/** Asks which name is meant: the console never guesses a final dot. Forms show the problem once staging was tried. */
-export function Asking({ domain, answers, at, onAnswer }: AskingProps) {
-  const id = useId()
+/** Says what a name without final dot is taken for, and offers what else it may mean. */
+export function Taken({ domain, answers, at, onAnswer }: TakenProps) {
+  const [taken, ...others] = answers
   return (
-    <p class="asking" role="group" aria-labelledby={id}>
-      <span id={id}>
-        Which name is meant? <span class="problem">Choose one of these first.</span>
+    <p class="asking quiet">
+      <span>
+        Read as <b class="mono">{taken}</b> ({whereIs(taken!, domain)}).
       </span>
-      {answers.map((answer) => (
+      {others.map((answer) => (
         <button
           key={answer}
           type="button"
           class="small"
           onClick={({ currentTarget }) => {
-            const inputs = currentTarget.closest('fieldset, form')!.querySelectorAll<HTMLElement>('input, textarea')
+            const inputs = currentTarget.closest('fieldset')!.querySelectorAll<HTMLElement>('input, textarea')
             onAnswer(answer)
             // A record that is edited as text has one.
             ;(inputs[at] ?? inputs[0])!.focus()
           }}
         >
-          <span class="mono">{answer}</span> ({whereIs(answer, domain)})
+          Rather <span class="mono">{answer}</span> ({whereIs(answer, domain)})
         </button>
       ))}
     </p>
