@@ -25,7 +25,7 @@ export const POLICIES_MAX = 2_000
 /** The highest SOA serial that an adopted zone may have: each change needs a higher one, and they end at 2³² - 1. */
 export const SERIAL_MAX = 4_200_000_000
 
-/** RRsets of a domain (contract §8.6), and TOTP factors of an account (contract §12). */
+/** RRsets of a domain (contract §8.6), and TOTP factors, and passkeys, of an account (contract §12). */
 export const RRSETS_MAX = 250_000
 export const FACTORS_MAX = 20
 
@@ -221,17 +221,21 @@ export const PASSWORD_LENGTH_MAX = 128
 export const CAPTCHA_VALIDITY = HOUR
 export const CAPTCHA_SOLUTION_LENGTH = 10_000
 
-/** Octets of a TOTP factor's secret, characters of its name, digits of its codes (contract §§12, 16). */
+/** Octets of a TOTP factor's secret, characters of the name of a factor or passkey, digits of codes (contract §§12, 16). */
 export const TOTP_SECRET_LENGTH = 32
-export const TOTP_NAME_LENGTH = 64
+export const FACTOR_NAME_LENGTH = 64
 export const TOTP_DIGITS = 6
 
 /** The lifetime of a login, and its lifetime without use (contract §11.2). */
 export const LOGIN_AGE = '7 00:00:00'
 export const LOGIN_UNUSED_PERIOD = '01:00:00'
 
-/** Seconds for which a link to a new TOTP factor is valid (contract §11.3); a setting limits the other links. */
-export const TOTP_LINK_VALIDITY = 3600
+/** Seconds for which a link to a new factor is valid (contract §11.3); a setting limits the other links. */
+export const FACTOR_LINK_VALIDITY = 3600
+
+/** Seconds for which a challenge for a passkey is valid, and a login is new enough to change factors (contract §12.1). */
+export const CHALLENGE_VALIDITY = 300
+export const NEW_LOGIN = 600
 
 /** Seconds for which a browser can sign in at the issuer (contract §11.4), and for which the code of a callback is valid. */
 export const SIGN_IN_TIME = 600

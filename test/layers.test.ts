@@ -65,7 +65,7 @@ const ROOMS: Record<string, readonly string[]> = {
       'domains',
       'repair',
     ],
-    ...['zone', 'secrets', 'names', 'tokens', 'mails', 'throttling'],
+    ...['zone', 'secrets', 'names', 'passkeys', 'tokens', 'mails', 'throttling'],
   ],
   nameserver: ['powerdns', 'secondaries', 'parents', 'wire'],
   store: ['zone', 'tokens', 'domains', 'accounts', 'connections'],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Account, Limits } from '../service/accounts/accounts.ts'
 import * as accounts from '../service/accounts/accounts.ts'
-import { removeAll } from '../service/accounts/totp.ts'
+import { removeAll } from '../service/accounts/second-factor.ts'
 import { lookAtAccount } from '../service/operation/looks.ts'
 import { unlink } from '../service/sign-on/identities.ts'
 import { type AddCommand, numberOr, type Outcome, shortTime, table } from './command.ts'
@@ -20,7 +20,7 @@ export function addAccount(program: Command, add: AddCommand): void {
     return { lines: rows(all), json: all.map(present) }
   }).description('list all accounts')
   add(group, 'show <email>', {}, async (system, email: string) => {
-    const { account, domains, tokens, identities, factors, refusals } = await lookAtAccount(system, email)
+    const { account, domains, tokens, identities, factors, passkeys, refusals } = await lookAtAccount(system, email)
     const logins = tokens.filter(({ mfa, owner }) => mfa !== null && owner === account.email)
     const others = tokens.filter((token) => !logins.includes(token))
     const networks = account.knownNetworks
@@ -28,7 +28,7 @@ export function addAccount(program: Command, add: AddCommand): void {
       lines: [
         ...rows([account]),
         `id: ${account.id}`,
-        `signs in with: ${waysIn(account, identities.length, factors)}`,
+        `signs in with: ${waysIn(account, { identities: identities.length, passkeys, factors })}`,
         `networks of the last logins: ${networks.length === 0 ? 'none' : networks.join(', ')}`,
         ...section(
           'LOGGED IN',
@@ -64,6 +64,7 @@ export function addAccount(program: Command, add: AddCommand): void {
         ...present(account),
         password: account.passwordHash !== null,
         second_factors: factors,
+        passkeys,
         identities: identities.map(({ issuer, sub, created, lastUsed }) => ({
           issuer,
           sub,
@@ -118,8 +119,15 @@ export function addAccount(program: Command, add: AddCommand): void {
 }
 
 /** The ways in which its owner can sign in now, in words. */
-function waysIn({ passwordHash }: Account, identities: number, factors: number): string {
-  const ways = [...(passwordHash === null ? [] : ['password']), ...(identities === 0 ? [] : ['single sign-on'])]
+function waysIn(
+  { passwordHash }: Account,
+  { identities, passkeys, factors }: { identities: number; passkeys: number; factors: number },
+): string {
+  const ways = [
+    ...(passwordHash === null ? [] : ['password']),
+    ...(identities === 0 ? [] : ['single sign-on']),
+    ...(passkeys === 0 ? [] : ['passkey']),
+  ]
   if (ways.length === 0) return 'nothing yet'
   return ways.join(', ') + (factors === 0 ? '' : `; second factors: ${factors}`)
 }

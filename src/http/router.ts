@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import type { Config } from '../settings/config.ts'
 import { accountGroup } from './accounts/account-resource.ts'
+import { PASSKEYS } from './accounts/passkey-resource.ts'
 import { FACTORS } from './accounts/totp-resource.ts'
 import { domainGroup } from './domains/domain-resource.ts'
 import { DYNDNS } from './dyndns/dyndns-resource.ts'
@@ -26,6 +27,7 @@ export function createRouter(config: Config): { router: Router<State>; document:
     POLICIES,
     accountGroup(config),
     FACTORS,
+    PASSKEYS,
     ...(config.oidcIssuer === undefined ? [] : [SIGN_ON_GROUP]),
     service(
       config,

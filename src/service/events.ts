@@ -43,7 +43,7 @@ interface Circumstances {
 
 /**
  * Writes an event to the log, after the commit. The line has no secret and no e-mail address; the log of a request adds
- * the request's id. `by` is the id of the acting token, otherwise `password`, `sign-on`, `link` (in a mail), `request` (with
+ * the request's id. `by` is the id of the acting token, otherwise `password`, `passkey`, `sign-on`, `link` (in a mail), `request` (with
  * none of these), or `operator`.
  */
 export function record({ log, metrics }: System, event: Event, { by = NIL_UUID, ...ids }: Circumstances): void {

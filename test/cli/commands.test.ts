@@ -4,7 +4,7 @@ import { query } from '../../src/store/database.ts'
 import { Client } from '../support/clients/client.ts'
 import { letterTo } from '../support/clients/mails.ts'
 import { person, resetLink } from '../support/clients/people.ts'
-import { addFactor, addToken } from '../support/clients/tokens.ts'
+import { addFactor, addPasskey, addToken } from '../support/clients/tokens.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
 import { useService } from '../support/harness.ts'
 import { runOurs } from '../support/servers/programs.ts'
@@ -282,6 +282,7 @@ for (const [args, usage, line] of [
 test.serial('lost second factors are removed: logins end and need no code, and the owner gets a mail', async (t) => {
   const owner = await person(service())
   const factors = [await addFactor(service(), owner.id), await addFactor(service(), owner.id, { used: false })]
+  factors.push(await addPasskey(service(), owner.id))
   const logIn = async () => {
     const { json } = await service().anonymous.post('/auth/login/', owner.credentials)
     const { id, token } = json as { id: string; token: string }
@@ -313,8 +314,9 @@ test.serial(
     const sql = `insert into identities (issuer, sub, account_id, created, last_used)
     values ('https://login.example.net', 'a', :id, now(), now())`
     await query(db, sql, { id: owner.id })
+    await addPasskey(service(), owner.id)
     const [, printed] = await zoneplane('account', 'show', owner.email)
-    t.regex(printed, /^signs in with: password, single sign-on$/m)
+    t.regex(printed, /^signs in with: password, single sign-on, passkey; second factors: 1$/m)
     t.regex(printed, /^https:\/\/login\.example\.net +a /m)
     t.deepEqual(await json('account', 'unlink', owner.email), {
       account: owner.email,

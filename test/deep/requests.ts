@@ -34,6 +34,12 @@ export function templates(world: World): Template[] {
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
   const tagged = { 'If-Match': '"x", W/"y"', 'If-None-Match': '"z"' }
   const credentials = { email, password }
+  const clientDataJSON = Buffer.from(`{"challenge":"${'A'.repeat(43)}"}`).toString('base64url')
+  const attested = { id: 'AAAA', response: { clientDataJSON, attestationObject: 'oA', transports: ['usb'] } }
+  const signed = {
+    id: 'AAAA',
+    response: { clientDataJSON, authenticatorData: 'AA', signature: 'AA', userHandle: 'AA' },
+  }
   const restrictions = { name: 'n', max_age: '1 00:00:00', max_unused_period: 3600, allowed_subnets: ['127.0.0.0/8'] }
 
   const rows: [string, Record<string, string>?, unknown?][] = [
@@ -59,6 +65,11 @@ export function templates(world: World): Template[] {
     ['GET /api/v1/auth/totp/', token],
     ['POST /api/v1/auth/totp/', token, { name: 'phone' }],
     [`POST /api/v1/auth/totp/${other}/verify/`, token, { code: '123456' }],
+    ['GET /api/v1/auth/passkeys/', token],
+    ['POST /api/v1/auth/passkeys/', token, { name: 'laptop', passkey: attested }],
+    ['POST /api/v1/auth/login/passkey/options/', {}, {}],
+    ['POST /api/v1/auth/login/passkey/', {}, { passkey: signed }],
+    ['POST /api/v1/auth/token/passkey/', token, { passkey: signed }],
     ['GET /api/v1/auth/tokens/', token],
     ['GET /api/v1/auth/tokens/?cursor=', token],
     ['POST /api/v1/auth/tokens/', token, restrictions],

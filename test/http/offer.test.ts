@@ -19,6 +19,7 @@ const USUAL = {
   nameservers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
   minimum_ttl: 60,
   history_days: 90,
+  passkeys: false,
 }
 
 test('everybody may see what the service offers, and keep it for five minutes', async (t) => {
@@ -56,6 +57,7 @@ test('the answer follows the settings', async (t) => {
       nameservers: ['ns.zoneplane.test.'],
       minimum_ttl: 300,
       history_days: 7,
+      passkeys: false,
     })
   } finally {
     await stop()

@@ -6,6 +6,7 @@ import { refuseIfClosed, signUp } from '../../service/accounts/sign-up.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
 import { apiUrl, clientAddress } from '../kit/caller.ts'
 import { type Context, guard } from '../kit/context.ts'
+import { requiredSite } from '../kit/passkey-site.ts'
 import { TOKEN } from '../tokens/token-representation.ts'
 import { ACCOUNT, accountForms } from './account-representation.ts'
 import { CAPTCHA } from './captcha-representation.ts'
@@ -49,8 +50,13 @@ export async function changeAccount(ctx: Context): Promise<void> {
 export async function requestEmailChange(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
   const { newEmail, ...proof } = accountForms(system.config).emailChange.read(body())
-  await changes.requestEmailChange(system, { ...proof, address: clientAddress(ctx) }, newEmail, apiUrl(ctx))
+  await changes.requestEmailChange(system, { ...proof, ...placeOf(ctx) }, newEmail, apiUrl(ctx))
   answer(ctx, 202, { detail: 'Please check your mailbox to confirm email address change.' })
+}
+
+/** Returns where the client is, and where its passkeys are valid. */
+function placeOf(ctx: Context) {
+  return { address: clientAddress(ctx), site: () => requiredSite(ctx) }
 }
 
 export async function requestPasswordReset(ctx: Context): Promise<void> {
@@ -62,7 +68,7 @@ export async function requestPasswordReset(ctx: Context): Promise<void> {
 
 export async function requestDeletion(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
-  const proof = { ...accountForms(system.config).deletion.read(body()), address: clientAddress(ctx) }
+  const proof = { ...accountForms(system.config).deletion.read(body()), ...placeOf(ctx) }
   await changes.requestDeletion(system, proof, apiUrl(ctx))
   answer(ctx, 202, { detail: 'Please check your mailbox for further account deletion instructions.' })
 }

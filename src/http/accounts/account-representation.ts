@@ -7,6 +7,7 @@ import { DOMAIN_NAME, EMAIL_INPUT, NEW_PASSWORD } from '../fields/patterns.ts'
 import { COUNT, EMAIL, nullable, TIME, UUID } from '../fields/schema.ts'
 import { form, representation } from '../fields/table.ts'
 import { captchaAnswer } from './captcha-representation.ts'
+import { assertion } from './passkey-representation.ts'
 import { code } from './totp-representation.ts'
 
 /** An account as its owner sees it (contract §11.2). */
@@ -37,8 +38,13 @@ const PASSWORD_ROW = { write: password, text: 'The password of the account.', ex
 const PASSWORD_RULES = 'From 8 to 128 characters.'
 const CODE_ROW = {
   write: code,
-  text: 'A code of a second factor. Required if the account has multi-factor authentication enabled.',
+  text: 'A code of a second factor. Required if the account has multi-factor authentication enabled, unless `passkey` is given.',
   example: '123456',
+}
+
+const PASSKEY_ROW = {
+  write: assertion(),
+  text: 'The answer of a passkey, in place of `code`. Required if the account has passkeys alone.',
 }
 
 type CaptchaRow = { captcha: { write: ReturnType<typeof captchaAnswer>; text: string } }
@@ -82,12 +88,12 @@ export function accountForms(config: Config) {
         password: PASSWORD_ROW,
         new_email: { write: email, text: 'The new address.', example: 'alice@example.com' },
       },
-      { code: CODE_ROW, ...captcha(config, AFTER_FAILURES) },
+      { code: CODE_ROW, passkey: PASSKEY_ROW, ...captcha(config, AFTER_FAILURES) },
     ),
     deletion: form(
       'AccountDeletion',
       { email: EMAIL_ROW, password: PASSWORD_ROW },
-      { code: CODE_ROW, ...captcha(config, AFTER_FAILURES) },
+      { code: CODE_ROW, passkey: PASSKEY_ROW, ...captcha(config, AFTER_FAILURES) },
     ),
     passwordReset: form('PasswordReset', { email: EMAIL_ROW }, captcha(config, ALWAYS)),
     newPassword: form(

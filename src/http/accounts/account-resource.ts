@@ -210,7 +210,7 @@ function confirmation(forms: Forms): Resource {
           'To delete your user account, first delete all of your domains.',
         ],
       },
-      problems: ['user', 'new_email'],
+      problems: ['user', 'new_email', 'passkey'],
       chain: [active, authenticateIfPresented, body(BODY_FORM, { form: true }), confirmations.confirm],
     },
   }

@@ -1,6 +1,7 @@
 import { NotFound } from '../../errors.ts'
 import * as changes from '../../service/accounts/account-changes.ts'
 import type { Action } from '../../service/accounts/confirmations.ts'
+import * as passkeys from '../../service/accounts/passkeys.ts'
 import { activate } from '../../service/accounts/sign-up.ts'
 import * as totp from '../../service/accounts/totp.ts'
 import { DOMAIN } from '../domains/domain-representation.ts'
@@ -45,6 +46,10 @@ const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> 
   },
   async 'create-totp'(ctx, code) {
     return newFactor(ctx, await totp.createConfirmed(ctx.state.system, code))
+  },
+  async 'create-passkey'(ctx, code) {
+    await passkeys.createConfirmed(ctx.state.system, code)
+    return { detail: 'Success! Your passkey has been added. You can now sign in with it.' }
   },
 }
 

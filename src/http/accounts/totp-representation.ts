@@ -1,5 +1,5 @@
 import { characters } from '../../dns/presentation.ts'
-import { TOTP_DIGITS, TOTP_NAME_LENGTH } from '../../limits.ts'
+import { FACTOR_NAME_LENGTH, TOTP_DIGITS } from '../../limits.ts'
 import type { Factor, NewFactor } from '../../service/accounts/totp.ts'
 import { base32 } from '../../service/accounts/totp-codes.ts'
 import { ruledText, text } from '../fields/fields.ts'
@@ -7,13 +7,14 @@ import { CODE_INPUT, TEXT } from '../fields/patterns.ts'
 import { nullable, STRING, TIME, UUID } from '../fields/schema.ts'
 import { form, representation } from '../fields/table.ts'
 
-const name = text({ trim: true })
+/** The name of a factor, or of a passkey. */
+export const name = text({ trim: true })
   .test(
     'length',
-    `Ensure this field has no more than ${TOTP_NAME_LENGTH} characters.`,
-    (value = '') => characters(value) <= TOTP_NAME_LENGTH,
+    `Ensure this field has no more than ${FACTOR_NAME_LENGTH} characters.`,
+    (value = '') => characters(value) <= FACTOR_NAME_LENGTH,
   )
-  .meta({ accepted: { ...TEXT, maxLength: TOTP_NAME_LENGTH } })
+  .meta({ accepted: { ...TEXT, maxLength: FACTOR_NAME_LENGTH } })
 
 /** A second factor; in full with its secret. The context is the issuer in the URI (contract §12). */
 export const FACTOR = representation<Factor & Partial<NewFactor>, string>()(['Factor', 'NewFactor'], {
@@ -22,7 +23,7 @@ export const FACTOR = representation<Factor & Partial<NewFactor>, string>()(['Fa
   last_used: { read: nullable(TIME), text: 'The time of the last use of a code. Null: it has no effect yet.' },
   name: {
     write: name,
-    text: `For people; at most ${TOTP_NAME_LENGTH} characters, unique in the account.`,
+    text: `For people; at most ${FACTOR_NAME_LENGTH} characters, unique in the account.`,
     example: 'phone',
   },
   secret: {

@@ -68,6 +68,9 @@ export const FACTORS: Group = {
         summary: 'Delete a second factor',
         description: 'Succeeds also without such a factor.',
         answers: { 204: NOTHING },
+        errors: {
+          403: ['Sign in again: the last second factor can be deleted only within ten minutes of a login.'],
+        },
         chain: [totp.deleteFactor],
       },
     },

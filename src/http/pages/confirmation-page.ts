@@ -64,6 +64,11 @@ const FORMS: Record<Action, Form> = {
       'make sure that nobody is looking over your shoulder.',
     button: 'Show the secret',
   },
+  'create-passkey': {
+    title: 'Add your passkey',
+    text: 'Whoever has the passkey can then sign in to your account with it. Only confirm this if you have just made it.',
+    button: 'Add the passkey',
+  },
 }
 
 export function titleOf(action: Action): string {

@@ -4,6 +4,7 @@ import { checkHealth } from '../../service/operation/health.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
 import { type Context, guard } from '../kit/context.ts'
+import { siteOf } from '../kit/passkey-site.ts'
 import { Refusal } from '../kit/refusal.ts'
 import { OFFER, PATHS } from './service-representation.ts'
 
@@ -32,10 +33,10 @@ export async function showIndex(ctx: Context): Promise<void> {
   answer(ctx, 200, index)
 }
 
-/** Responds with what the service offers, which only another start changes. */
+/** Responds with what the service offers, which only another start, or another address of the service, changes. */
 export async function showOffer(ctx: Context): Promise<void> {
   ctx.set('Cache-Control', 'public, max-age=300')
-  answer(ctx, 200, OFFER.present(ctx.state.system.config))
+  answer(ctx, 200, OFFER.present({ ...ctx.state.system.config, passkeys: siteOf(ctx) !== undefined }))
 }
 
 function absolute(base: string, links: Record<string, string>): Record<string, string> {

@@ -76,7 +76,7 @@ export const TEST_ACCOUNT: Component = {
 }
 
 /** What the service offers, by its settings (contract §13). */
-export const OFFER = representation<Config>()(['Offer'], {
+export const OFFER = representation<Config & { passkeys: boolean }>()(['Offer'], {
   registration: { read: BOOLEAN, text: 'Whether everybody can sign up.', example: true },
   email_confirmation: {
     read: BOOLEAN,
@@ -108,6 +108,11 @@ export const OFFER = representation<Config>()(['Offer'], {
     read: COUNT,
     text: 'The days for which it keeps the history of domains, and can restore deleted ones.',
     example: 90,
+  },
+  passkeys: {
+    read: BOOLEAN,
+    text: 'Whether passkeys can be used at this address of the service.',
+    example: true,
   },
 })
 

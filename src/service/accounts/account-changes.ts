@@ -1,12 +1,13 @@
 import { Conflict, Invalid } from '../../errors.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
-import { transaction } from '../../store/database.ts'
+import { type Db, transaction } from '../../store/database.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import { record } from '../events.ts'
 import { MAILED_TOKENS, tokenList } from '../mails/mail-texts.ts'
 import { notify } from '../mails/notices.ts'
+import { tellingOfCopies } from '../passkeys/passkey-proof.ts'
 import { networkOf } from '../throttling/callers.ts'
 import { canonicalEmail } from './accounts.ts'
 import { type CaptchaAnswer, refuseUnsolvedCaptcha } from './captchas.ts'
@@ -14,18 +15,31 @@ import * as confirmations from './confirmations.ts'
 import { inConstantTime } from './constant-time.ts'
 import { type Credentials, refusePasswords, withPassword } from './credentials.ts'
 import { hashPassword } from './passwords.ts'
-import { requireCode } from './second-factor.ts'
+import { type FactorProof, requireSecondFactor } from './second-factor.ts'
 
 // Changes that need a confirmation: one request asks for the change, the link in the resulting mail carries it out.
 
-/** The proof for a change of the account: the password and, with MFA enabled, a code (contract §11.2). */
-export type Proof = Credentials & { code?: string }
+/** The proof for a change of the account: the password and, with MFA enabled, a code or passkey (contract §11.2). */
+export type Proof = Credentials & FactorProof
+
+/** Runs `work` as `withPassword` does, if the second factor is right, too. @throws Denied, Throttled, Invalid */
+async function withProof(
+  system: System,
+  proof: Proof,
+  work: (trx: Db, account: Account) => Promise<void>,
+): Promise<void> {
+  await tellingOfCopies(system, () =>
+    withPassword(system, proof, async (trx, account) => {
+      await requireSecondFactor(system, trx, account, proof)
+      await work(trx, account)
+    }),
+  )
+}
 
 /** Mails a confirmation link to the new address. @throws Denied, Throttled, Invalid */
 export async function requestEmailChange(system: System, proof: Proof, email: string, base: string): Promise<void> {
   const newEmail = canonicalEmail(email)
-  await withPassword(system, proof, async (trx, account) => {
-    await requireCode(system, trx, account.id, proof.code)
+  await withProof(system, proof, async (trx, account) => {
     if (newEmail === account.email) throw Invalid.field('new_email', 'Email address unchanged.')
     await confirmations.request(system, trx, account, 'change-email', { newEmail }, { base, to: newEmail })
   })
@@ -98,8 +112,7 @@ export async function resetPassword(
 
 /** Mails a link that deletes the account. @throws Denied, Throttled, Invalid; Conflict if it still has domains */
 export async function requestDeletion(system: System, proof: Proof, base: string): Promise<void> {
-  await withPassword(system, proof, async (trx, account) => {
-    await requireCode(system, trx, account.id, proof.code)
+  await withProof(system, proof, async (trx, account) => {
     refuseWithDomains(account)
     await confirmations.request(system, trx, account, 'delete-account', {}, { base })
   })

@@ -1,5 +1,5 @@
 import { Conflict, Denied, Invalid } from '../../errors.ts'
-import { TOTP_LINK_VALIDITY } from '../../limits.ts'
+import { FACTOR_LINK_VALIDITY } from '../../limits.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Action } from '../../store/accounts/confirmations.ts'
@@ -24,6 +24,15 @@ export interface Parameters {
   }
   'delete-account': Record<string, never>
   'create-totp': { name: string }
+  /** What the authenticator has said; octets in base64url. */
+  'create-passkey': {
+    name: string
+    credentialId: string
+    publicKey: string
+    signCount: number
+    backedUp: boolean
+    transports: string[]
+  }
 }
 
 export { ACTIONS } from '../../store/accounts/confirmations.ts'
@@ -31,7 +40,8 @@ export type { Action }
 
 /** Returns the seconds for which the links of an action are valid. */
 function validityOf(system: System, action: Action): number {
-  return action === 'create-totp' ? TOTP_LINK_VALIDITY : system.config.confirmationValidity
+  const isForFactor = action === 'create-totp' || action === 'create-passkey'
+  return isForFactor ? FACTOR_LINK_VALIDITY : system.config.confirmationValidity
 }
 
 /**

@@ -1,11 +1,15 @@
-import { Throttled } from '../../errors.ts'
+import { Denied, Throttled } from '../../errors.ts'
 import { LOGIN_AGE, LOGIN_UNUSED_PERIOD, TOKENS_MAX } from '../../limits.ts'
-import * as factors from '../../store/accounts/totp-factors.ts'
-import type { Db } from '../../store/database.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import * as passkeys from '../../store/accounts/passkeys.ts'
+import * as factors from '../../store/accounts/second-factors.ts'
+import { type Db, transaction } from '../../store/database.ts'
 import * as store from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Visit } from '../actor.ts'
 import { record } from '../events.ts'
+import { provePasskey, tellingOfCopies } from '../passkeys/passkey-proof.ts'
+import { type Assertion, type Site, unknownPasskey } from '../passkeys/webauthn.ts'
 import { networkOf } from '../throttling/callers.ts'
 import { waitingTime, windowsFor } from '../throttling/rates.ts'
 import { withRights } from '../tokens/rights.ts'
@@ -45,13 +49,47 @@ export async function addLogin(
   { mfa = false, maxAge = LOGIN_AGE } = {},
 ): Promise<NewToken> {
   await store.removeExpiredLogins(trx, id, system.now())
-  if (!mfa && (await factors.used(trx, id)).length > 0) {
+  if (!mfa && (await factors.count(trx, id)) > 0) {
     const counted = await system.counters?.count(windowsFor(system, 'login_failure', `${networkOf(address)} to ${id}`))
     const wait = waitingTime(counted ?? [])
     if (wait !== undefined) throw new Throttled(wait, 'login_failure')
     await store.removeHalfOpen(trx, id, TOKENS_MAX - 1)
   }
   return add(system, trx, id, { ...SETTINGS, maxAge }, { mfa })
+}
+
+/**
+ * Creates a login token for the account whose passkey has signed a challenge that was made for nobody, as after a second
+ * factor.
+ * @param address the client's IP address
+ * @throws Invalid, Denied
+ */
+export async function loginWithPasskey(
+  system: System,
+  passkey: Assertion,
+  site: Site,
+  address: string,
+): Promise<NewToken> {
+  const known = await passkeys.withCredential(system.db, Buffer.from(passkey.id, 'base64url'))
+  let made: NewToken | undefined
+  try {
+    // The browser has chosen the account, so the authenticator must name it (Web Authentication Level 3, §7.2).
+    if (known === undefined || passkey.userHandle === null) throw unknownPasskey()
+    made = await tellingOfCopies(system, () =>
+      transaction(system.db, async (trx) => {
+        const account = await accounts.lock(trx, known.accountId)
+        if (account === undefined) throw unknownPasskey()
+        await provePasskey(system, trx, account, passkey, site, ({ tokenId }) => tokenId === null)
+        if (account.state !== 'active') throw new Denied('User inactive.')
+        await accounts.addKnownNetwork(trx, account.id, networkOf(address), { isProved: true })
+        return addLogin(system, trx, account.id, address, { mfa: true })
+      }),
+    )
+  } finally {
+    if (made === undefined) record(system, 'login_failed', { account: known?.accountId ?? null, by: 'passkey' })
+  }
+  record(system, 'token_created', { account: known.accountId, token: made.token.id, by: 'passkey' })
+  return made
 }
 
 /** Deletes the presented token, even if it is an API token. */

@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { Conflict, limitExceeded, NotFound, orNotFound, Unauthenticated } from '../../errors.ts'
+import { limitExceeded, NotFound, orNotFound, Unauthenticated } from '../../errors.ts'
 import { FACTORS_MAX, TOTP_SECRET_LENGTH } from '../../limits.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
+import * as factors from '../../store/accounts/second-factors.ts'
 import type { Factor } from '../../store/accounts/totp-factors.ts'
 import * as store from '../../store/accounts/totp-factors.ts'
-import { confirmPrimary, type Db, transaction } from '../../store/database.ts'
+import { confirmPrimary, type Db } from '../../store/database.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import { type Actor, unrestricted, type Visit } from '../actor.ts'
@@ -15,10 +16,9 @@ import { notify } from '../mails/notices.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { encrypt } from '../secrets/encryption.ts'
 import { networkOf } from '../throttling/callers.ts'
-import { type Holder, reserve, withRights } from '../tokens/rights.ts'
-import { withEmail } from './accounts.ts'
+import { type Holder, withRights } from '../tokens/rights.ts'
 import * as confirmations from './confirmations.ts'
-import { matchCode, wrongCode } from './second-factor.ts'
+import { matchCode, refuseUnlessNewLogin, wrongCode } from './second-factor.ts'
 
 export type { Factor }
 
@@ -54,7 +54,7 @@ export async function create(
   const { system, actor } = visit
   const made = await withRights(visit, 'factors', [], async (trx) => {
     const account = orNotFound(await accounts.lock(trx, actor.accountId))
-    const isMfaEnabled = (await store.used(trx, account.id)).length > 0
+    const isMfaEnabled = (await factors.count(trx, account.id)) > 0
     if (isMfaEnabled) return insert(system, trx, account, name)
     await refuseBeyondLimit(trx, account)
     await store.refuseTakenName(trx, account.id, name)
@@ -104,13 +104,17 @@ export async function change(visit: Visit, id: string, input: () => { name?: str
   )
 }
 
-/** Deletes a factor, if it exists. If it had been used, this voids all earlier confirmation links. */
+/**
+ * Deletes a factor, if it exists. If it had been used, this voids all earlier confirmation links.
+ * @throws Denied as `refuseUnlessNewLogin`
+ */
 export async function remove(visit: Visit, id: string): Promise<void> {
   if (!isUuid(id)) return
   const { system, actor } = visit
   const wasUsed = await withRights(visit, 'factors', [], async (trx) => {
     const account = orNotFound(await accounts.lock(trx, actor.accountId))
     if (!(await store.remove(trx, actor.accountId, id))) return false
+    await refuseUnlessNewLogin(system, trx, actor)
     await accounts.changeCredentials(trx, actor.accountId, {}, system.now())
     await notify(system, trx, account, 'factor-removed')
     return true
@@ -162,27 +166,6 @@ export async function verify(
     by: actor?.tokenId ?? 'request',
   })
   return isFirst
-}
-
-/**
- * Deletes all factors of an account, for an owner who has lost them (contract §12). Its logins end: one that waits for
- * its code must not become one that needs none. Only the operator may do it.
- * @throws NotFound; Conflict if there is none
- */
-export async function removeAll(system: System, email: string): Promise<{ factors: string[]; logins: string[] }> {
-  const { id } = await withEmail(system, email)
-  const removed = await transaction(system.db, async (trx) => {
-    await reserve(trx, `account ${id}`)
-    const account = orNotFound(await accounts.lock(trx, id))
-    const factors = await store.removeAll(trx, id)
-    if (factors.length === 0) throw new Conflict(`${email} has no second factor; nothing was changed.`)
-    await accounts.changeCredentials(trx, id, {}, system.now())
-    await notify(system, trx, account, 'factors-removed')
-    return { factors, logins: await tokens.removeOwned(trx, id, 'logins') }
-  })
-  for (const factor of removed.factors) record(system, 'factor_deleted', { account: id, factor })
-  for (const token of removed.logins) record(system, 'token_deleted', { account: id, token })
-  return removed
 }
 
 function anonymous(): Unauthenticated {

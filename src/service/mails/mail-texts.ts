@@ -34,6 +34,12 @@ const CONFIRMATIONS: Record<Action, { subject: string; before: string; after: st
     before: 'To see the secret of your new authentication factor, please open this link and press the button:',
     after: CHANGE_PASSWORD,
   },
+  'create-passkey': {
+    subject: 'Confirm your new passkey',
+    before:
+      'Somebody who knows your password has made a passkey. If it was you, please open this link and press the button:',
+    after: `Whoever has the passkey can then sign in to your account with it. ${CHANGE_PASSWORD}`,
+  },
 }
 
 /** Writes the mail that asks a user to confirm an action. @param validity seconds @param note a further paragraph */

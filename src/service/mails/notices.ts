@@ -4,6 +4,7 @@ import { compose, send } from './mails.ts'
 
 const CONTACT = 'If you did not ask for this change, please contact the operator of this service.'
 const PASSWORD = 'If this was not you, please set a new password, and let that page delete your API tokens.'
+const PASSKEY = 'If this was not you, please sign in, delete the passkey, and set a new password.'
 
 /** The notices of changes by mail, without a link; the text advises users who did not make the change. */
 const NOTICES = {
@@ -23,10 +24,25 @@ const NOTICES = {
     'One of your second factors was deleted. If it was the last one, logins need no code any more.',
     PASSWORD,
   ],
+  'passkey-added': (name: string) => [
+    'A passkey was added to your account',
+    `The passkey ${name} can now sign in to your account, and logins with the password need a second factor.`,
+    PASSKEY,
+  ],
+  'passkey-removed': (name: string) => [
+    'A passkey was removed from your account',
+    `The passkey ${name} was deleted. If you have no other second factor, the password alone signs in now.`,
+    PASSWORD,
+  ],
+  'passkey-copied': (name: string) => [
+    'A passkey of your account may have been copied',
+    `The passkey ${name} was used, and its counter has gone back, as that of a copy does. It was refused.`,
+    'Please sign in another way, delete this passkey, and add a new one.',
+  ],
   'factors-removed': () => [
     'The second factors of your account were removed',
     'The operator of this service has deleted all second factors of your account, and has ended its logins. ' +
-      'Logins need no code until you add a factor again.',
+      'The password alone signs in until you add a factor again.',
     CONTACT,
   ],
   'identity-linked': (name: string) => [
@@ -46,7 +62,7 @@ export type Notice = keyof typeof NOTICES
 /**
  * Sends a notice, if this transaction commits.
  * @param account as it was before the change
- * @param detail the new address, or the token's name
+ * @param detail the new address, or the name of the token or passkey
  */
 export async function notify(
   system: System,

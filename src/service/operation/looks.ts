@@ -3,7 +3,8 @@ import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Linked } from '../../store/accounts/identities.ts'
 import * as identities from '../../store/accounts/identities.ts'
-import { used } from '../../store/accounts/totp-factors.ts'
+import * as passkeys from '../../store/accounts/passkeys.ts'
+import * as secondFactors from '../../store/accounts/second-factors.ts'
 import * as delegations from '../../store/domains/delegations.ts'
 import type { Domain, OwnedDomain } from '../../store/domains/domains.ts'
 import type { Phase } from '../../store/domains/rollovers.ts'
@@ -66,21 +67,23 @@ export interface AccountLook {
   domains: OwnedDomain[]
   tokens: Token[]
   identities: Linked[]
-  /** The number of its second factors that were used. */
+  /** The number of its second factors that are in effect, and how many of these are passkeys. */
   factors: number
+  passkeys: number
   refusals: FullWindow[]
 }
 
 /** @throws NotFound */
 export async function lookAtAccount(system: System, email: string): Promise<AccountLook> {
   const account = await withEmail(system, email)
-  const [domains, all, linked, factors] = await Promise.all([
+  const [domains, all, linked, factors, ofThese] = await Promise.all([
     listAll(system, account.id),
     tokens.listAll(system, account.id),
     identities.ofAccount(system.db, account.id),
-    used(system.db, account.id),
+    secondFactors.count(system.db, account.id),
+    passkeys.count(system.db, account.id),
   ])
   const ids = all.map(({ id }) => id)
   const refusals = await refusalsOf(system, account, ids)
-  return { account, domains, tokens: all, identities: linked, factors: factors.length, refusals }
+  return { account, domains, tokens: all, identities: linked, factors, passkeys: ofThese, refusals }
 }

@@ -1,5 +1,6 @@
 import type { Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
+import { mfaEnabled } from './second-factors.ts'
 
 /** The number of networks that the service remembers as a user's (contract §14). */
 const KNOWN_NETWORKS = 10
@@ -27,6 +28,8 @@ export interface Account {
   credentialsChanged: Timestamp
   /** The networks from which the user last logged in or set a password, latest first. */
   knownNetworks: string[]
+  /** The name of the account for authenticators: random, so that it says nothing about it. */
+  userHandle: string
 }
 
 /** The limits of an account that the operator can set. */
@@ -34,7 +37,7 @@ export type Limits = Pick<Account, 'limitDomains' | 'dailyRate' | 'limitHistoryO
 
 const COLUMNS = `id, created, email, password_hash as "passwordHash", state, domains, limit_domains as "limitDomains",
   daily_rate as "dailyRate", limit_history_octets as "limitHistoryOctets", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged",
-  known_networks as "knownNetworks"`
+  known_networks as "knownNetworks", user_handle as "userHandle"`
 
 /** Returns all accounts, sorted by address. */
 export async function all(db: Db): Promise<Account[]> {
@@ -50,7 +53,10 @@ export async function withEmail(db: Db, email: string): Promise<Account | undefi
   return maybeOne(db, `select ${COLUMNS} from accounts where lower(email) = lower(:email)`, { email })
 }
 
-export type NewAccount = Omit<Account, 'id' | 'created' | 'domains' | 'credentialsChanged' | 'knownNetworks'> & {
+export type NewAccount = Omit<
+  Account,
+  'id' | 'created' | 'domains' | 'credentialsChanged' | 'knownNetworks' | 'userHandle'
+> & {
   now: Timestamp
 }
 
@@ -113,9 +119,8 @@ export async function addKnownNetwork(
     trx,
     `update accounts set known_networks =
        (array_prepend(cast(:network as text), array_remove(known_networks, :network)))[1 : cast(:limit as integer)]
-     where id = :id and known_networks[1] is distinct from :network and (:isProved or not exists (
-       select from totp_factors where account_id = :id and last_used is not null
-     ))`,
+     where id = :id and known_networks[1] is distinct from :network
+       and (:isProved or not ${mfaEnabled(':id')})`,
     { id, network, isProved, limit: KNOWN_NETWORKS },
   )
 }
@@ -150,7 +155,7 @@ export async function setLimits(
   )
 }
 
-/** Deletes an account that has no domains, and with it its tokens and TOTP factors. */
+/** Deletes an account that has no domains, and with it its tokens, TOTP factors and passkeys. */
 export async function remove(trx: Db, id: string): Promise<void> {
   await query(trx, 'delete from accounts where id = :id', { id })
 }

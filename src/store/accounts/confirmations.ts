@@ -2,7 +2,14 @@ import type { Timestamp } from '../../time.ts'
 import { type Db, maybeOne, query } from '../database.ts'
 
 /** The actions that links in mails confirm (contract §11.3). */
-export const ACTIONS = ['activate-account', 'change-email', 'reset-password', 'delete-account', 'create-totp'] as const
+export const ACTIONS = [
+  'activate-account',
+  'change-email',
+  'reset-password',
+  'delete-account',
+  'create-totp',
+  'create-passkey',
+] as const
 export type Action = (typeof ACTIONS)[number]
 
 /** The action that the code in a mail confirms. */

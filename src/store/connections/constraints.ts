@@ -15,6 +15,8 @@ const ERRORS: Record<string, () => Error> = {
   policies_default_first: () => Invalid.object('Policy precedence: The first policy must be the default policy.'),
   policies_auto_policy: () => Invalid.field('auto_policy', 'Auto policy requires a restrictive default policy.'),
   totp_factors_name: () => Invalid.object('An authentication factor with this name already exists.'),
+  passkeys_name: () => Invalid.object('An authentication factor with this name already exists.'),
+  passkeys_credential: () => Invalid.field('passkey', 'This passkey has already been added.'),
 }
 
 /** Returns the service's error for a violated constraint; undefined if the violation is a bug of ours. */

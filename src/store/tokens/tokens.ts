@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Duration, Timestamp } from '../../time.ts'
+import { mfaEnabled } from '../accounts/second-factors.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 
@@ -90,9 +91,7 @@ const TOKEN = `with token as materialized (
  * have nearly all policies: it expects an early match, which is wrong for a token without policies.
  */
 const PRESENTED = `select id, owner_id as "ownerId", user_override_id as "userOverrideId", daily_rate as "dailyRate", mfa,
-    coalesce(not mfa, false) and exists (
-      select from totp_factors factor where factor.account_id = owner_id and factor.last_used is not null
-    ) as "mfaPending",
+    coalesce(not mfa, false) and ${mfaEnabled('owner_id')} as "mfaPending",
     perm_create_domain as "permCreateDomain", perm_delete_domain as "permDeleteDomain",
     perm_manage_tokens as "permManageTokens", auto_policy as "autoPolicy", valid, active, allowed,
     exists (select from policies where policies.token_id between token.id and token.id) as restricted

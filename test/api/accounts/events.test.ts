@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { newDomain } from '../../support/clients/api.ts'
+import { Authenticator, optionsOf } from '../../support/clients/authenticator.ts'
 import type { Answer } from '../../support/clients/client.ts'
 import * as people from '../../support/clients/people.ts'
 import { freshEmail, PASSWORD, person } from '../../support/clients/people.ts'
@@ -10,7 +11,10 @@ import { test } from '../../support/serial.ts'
 
 // The log has an event for each change of accounts, tokens and transfers (docs/operators/monitor.md).
 
-const service = useService({ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' })
+const service = useService({
+  ...{ REGISTRATION: 'open', LOCAL_PUBLIC_SUFFIXES: 'dyn.test' },
+  PUBLIC_URL: 'https://dns.example.net',
+})
 
 type Line = Record<string, unknown>
 type Send = (headers: Record<string, string>) => Promise<Answer>
@@ -126,6 +130,33 @@ test('second factors and their codes', async (t) => {
   const used = await addFactor(service(), account)
   const removed = await eventsOf((headers) => api.delete(`/auth/totp/${used}/`, { headers }))
   t.deepEqual(removed.events, [{ event: 'factor_deleted', account, factor: used, by }])
+})
+
+test('passkeys, and what is refused of them', async (t) => {
+  const authenticator = new Authenticator('https://dns.example.net')
+  const { id: account, email } = await person(service())
+  const { api, id: by } = await addToken(service(), account, LOGIN)
+  const [login, second, keys] = ['/auth/login/passkey/', '/auth/token/passkey/', '/auth/passkeys/']
+  const asked = { name: 'key', passkey: authenticator.create(await optionsOf(api, keys)) }
+  t.deepEqual((await eventsOf((headers) => api.post(keys, asked, { headers }))).events, [])
+  const { events } = await eventsOf(post((await people.linkTo(service(), email)).path))
+  const [{ id: factor }] = (await api.get(keys)).json as [{ id: string }]
+  t.deepEqual(events, [{ event: 'factor_created', account, factor, by: 'link' }])
+  const verify = async (lies = {}) => {
+    const passkey = authenticator.sign(await optionsOf(api, second), lies)
+    return (await eventsOf((headers) => api.post(second, { passkey }, { headers }))).events
+  }
+  t.deepEqual(await verify({ isVerified: false }), [{ event: 'code_failed', account, by }])
+  t.deepEqual(await verify(), [{ event: 'mfa_passed', account, factor, by }])
+  const signIn = async (lies = {}) =>
+    eventsOf(post(login, { passkey: authenticator.sign(await optionsOf(service().anonymous, login), lies) }))
+  t.deepEqual((await signIn({ counter: 1 })).events, [{ event: 'login_failed', account, by: 'passkey' }])
+  t.deepEqual((await signIn({ id: 'AAAA' })).events, [{ event: 'login_failed', account: null, by: 'passkey' }])
+  const signedIn = await signIn()
+  const { id: token } = signedIn.answer.json as { id: string }
+  t.deepEqual(signedIn.events, [{ event: 'token_created', account, token, by: 'passkey' }])
+  const removed = await eventsOf((headers) => api.delete(`${keys}${factor}/`, { headers }))
+  t.deepEqual(removed.events, [{ event: 'factor_deleted', account, factor, by }])
 })
 
 test('tokens and policies', async (t) => {

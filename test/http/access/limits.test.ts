@@ -2,7 +2,7 @@ import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { person, said } from '../../support/clients/people.ts'
-import { addFactor, addToken } from '../../support/clients/tokens.ts'
+import { addFactor, addPasskey, addToken } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
@@ -88,6 +88,18 @@ test('a domain can have 250,000 RRsets; at the limit RRsets can be changed, exch
   t.is((await api.put(path, exchange)).status, 200)
   t.is((await api.delete(`${path}b/A/`)).status, 204)
   t.is((await api.post(path, rrset({ subname: 'd' }))).status, 201)
+})
+
+test('an account can have 20 passkeys, besides its TOTP factors', async (t) => {
+  const someone = await person(service())
+  const { api } = await addToken(service(), someone.id, { mfa: true, permManageTokens: true })
+  await addFactor(service(), someone.id)
+  const ask = () => api.post('/auth/passkeys/options/', {}, { headers: { host: 'localhost' } })
+  for (let i = 0; i < 20; i++) {
+    t.is((await ask()).status, 200)
+    await addPasskey(service(), someone.id)
+  }
+  t.deepEqual(said(await ask()), exceeded('an account can have at most 20 passkeys'))
 })
 
 test('an account can have 20 TOTP factors, with MFA enabled or not', async (t) => {

@@ -4,7 +4,14 @@ import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { freshName, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { type Answer, Client } from '../../support/clients/client.ts'
-import { addFactor, addPolicies, addToken, setState, type TokenOptions } from '../../support/clients/tokens.ts'
+import {
+  addFactor,
+  addPasskey,
+  addPolicies,
+  addToken,
+  setState,
+  type TokenOptions,
+} from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { entriesOf } from '../../support/state/history.ts'
@@ -12,7 +19,7 @@ import { entriesOf } from '../../support/state/history.ts'
 // Permissions (contract §3.2): every endpoint and method with every kind of caller. The expected answers are stated
 // here, independently of the service.
 
-const service = useService({ CAPTCHA: 'on' })
+const service = useService({ CAPTCHA: 'on', PUBLIC_URL: 'https://dns.example.net' })
 
 /** The target of the requests: an account with a domain that has www A, and two tokens with one policy each. */
 interface Site {
@@ -22,8 +29,9 @@ interface Site {
   domain: string
   /** The account's own token, and the one that is bound to it. */
   tokens: Record<'own' | 'bound', { id: string; policy: string }>
-  /** A factor of the account that was never used. */
+  /** A factor of the account that was never used, and a passkey, by which it has MFA enabled. */
   factor: string
+  passkey: string
   /** The entry of the creation of www A in the domain's history; and the version before. */
   entry: string
   version: number
@@ -209,7 +217,13 @@ const factorChanged =
   ({ login, pending }: Caller): Outcome =>
     login === true && pending !== true ? outcome : [403, false]
 
+/** What a login token may do, also before its MFA step. */
+const ofLogin =
+  (status: number) =>
+  ({ login }: Caller): Outcome => [login === true ? status : 403, false]
+
 const FACTORS = '/api/v1/auth/totp'
+const PASSKEYS = '/api/v1/auth/passkeys'
 const TOKENS = '/api/v1/auth/tokens'
 const POLICIES = `${TOKENS}/:id/policies/rrsets`
 const DOMAINS = '/api/v1/domains'
@@ -242,7 +256,7 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/api/v1/v/:action/:code', access: 'optional', expected: always(400) },
 
   { method: 'GET', path: FACTORS, beforeMfa: true, expected: factorRead },
-  { method: 'POST', path: FACTORS, beforeMfa: true, expected: factorChanged(202, false) },
+  { method: 'POST', path: FACTORS, beforeMfa: true, expected: factorChanged(201, true) },
   { method: 'GET', path: `${FACTORS}/:factor`, beforeMfa: true, expected: factorRead },
   ...['PUT', 'PATCH'].map((method) => ({
     ...{ method, path: `${FACTORS}/:factor`, body: () => ({ name: `name ${next()}` }), beforeMfa: true as const },
@@ -255,6 +269,20 @@ const ROWS: Row[] = [
     access: 'optional',
     expected: ({ anonymous, login }) => [anonymous === true || login === true ? 400 : 403, false],
   },
+
+  { method: 'GET', path: PASSKEYS, beforeMfa: true, expected: factorRead },
+  { method: 'POST', path: PASSKEYS, beforeMfa: true, expected: factorChanged(400, false) },
+  { method: 'POST', path: `${PASSKEYS}/options`, beforeMfa: true, expected: factorChanged(200, false) },
+  { method: 'GET', path: `${PASSKEYS}/:passkey`, beforeMfa: true, expected: factorRead },
+  {
+    ...{ method: 'PATCH', path: `${PASSKEYS}/:passkey`, body: () => ({ name: `name ${next()}` }), beforeMfa: true },
+    expected: factorChanged(200, true),
+  },
+  { method: 'DELETE', path: `${PASSKEYS}/:passkey`, beforeMfa: true, expected: factorChanged(204, true) },
+  { method: 'POST', path: '/api/v1/auth/login/passkey', access: 'open', expected: always(400) },
+  { method: 'POST', path: '/api/v1/auth/login/passkey/options', access: 'open', expected: always(200) },
+  { method: 'POST', path: '/api/v1/auth/token/passkey', beforeMfa: true, expected: ofLogin(400) },
+  { method: 'POST', path: '/api/v1/auth/token/passkey/options', beforeMfa: true, expected: ofLogin(200) },
 
   { method: 'GET', path: '/api/v1/auth/token', beforeMfa: true, expected: always(200) },
   { method: 'GET', path: TOKENS, expected: managed(() => [200, false]) },
@@ -383,7 +411,7 @@ async function makeSite(): Promise<Site> {
   return { ...parties, ...(await makeTokens(parties)), ...(await makeDomain(parties)) }
 }
 
-async function makeTokens({ account, owner }: Parties): Promise<Pick<Site, 'tokens' | 'factor'>> {
+async function makeTokens({ account, owner }: Parties): Promise<Pick<Site, 'tokens' | 'factor' | 'passkey'>> {
   const own = await addToken(service(), account.id)
   const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
   const tokens = { own: { id: own.id, policy: '' }, bound: { id: bound.id, policy: '' } }
@@ -394,7 +422,8 @@ async function makeTokens({ account, owner }: Parties): Promise<Pick<Site, 'toke
     })
     token.policy = policy!.id
   }
-  return { tokens, factor: await addFactor(service(), account.id, { used: false }) }
+  const factor = await addFactor(service(), account.id, { used: false })
+  return { tokens, factor, passkey: await addPasskey(service(), account.id) }
 }
 
 async function makeDomain({ account }: Parties): Promise<Pick<Site, 'domain' | 'entry' | 'version'>> {
@@ -415,6 +444,7 @@ async function contents({ account, owner }: Site): Promise<string> {
      select cast(ours as text) as row from ours where mfa is null
      union all select cast(policies as text) from policies where token_id in (select id from ours)
      union all select concat_ws(' ', id, name) from totp_factors where account_id in (:account, :owner)
+     union all select concat_ws(' ', id, name) from passkeys where account_id in (:account, :owner)
      union all select name from domains where owner_id in (:account, :owner)
      union all select concat_ws(' ', domain_id, 'rollover') from rollovers
        where domain_id in (select id from domains where owner_id in (:account, :owner))
@@ -434,6 +464,7 @@ function send(site: Site, row: Row, caller: Caller, secret: string | undefined):
       id: row.idOf === undefined ? token.id : site[row.idOf],
       policy: token.policy,
       factor: site.factor,
+      passkey: site.passkey,
       name: site.domain,
       subname: 'www',
       type: 'A',
@@ -528,7 +559,7 @@ test('the matrix covers every endpoint and method', async (t) => {
     const allowed = String(headers['allow']).split(', ')
     const methods = allowed.filter((method) => !['HEAD', 'OPTIONS'].includes(method)).sort()
     t.deepEqual(
-      ROWS.filter((row) => row.path.replace(':factor', ':id') === path && (row.query ?? '') === '')
+      ROWS.filter((row) => row.path.replace(/:(factor|passkey)/, ':id') === path && (row.query ?? '') === '')
         .map(({ method }) => method)
         .sort(),
       methods,

@@ -87,6 +87,17 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['login', 'POST', '/auth/totp/x/verify/', 404, PASSIVE],
   ['nobody', 'POST', '/auth/totp/x/verify/', 401, PUBLIC],
 
+  ['login', 'GET', '/auth/passkeys/', 200, PASSIVE],
+  ['login', 'POST', '/auth/passkeys/', 403, PASSIVE],
+  ['login', 'POST', '/auth/passkeys/options/', 403, PASSIVE],
+  ['login', 'GET', '/auth/passkeys/x/', 404, PASSIVE],
+  ['login', 'PATCH', '/auth/passkeys/x/', 404, PASSIVE],
+  ['login', 'DELETE', '/auth/passkeys/x/', 204, PASSIVE],
+  ['login', 'POST', '/auth/token/passkey/', 403, PASSIVE],
+  ['login', 'POST', '/auth/token/passkey/options/', 403, PASSIVE],
+  ['nobody', 'POST', '/auth/login/passkey/', 403, 'login'],
+  ['nobody', 'POST', '/auth/login/passkey/options/', 403, 'login'],
+
   ['token', 'GET', '/auth/token/', 200, PASSIVE],
   ['token', 'POST', '/auth/token/', 405, PASSIVE],
   ['token', 'GET', '/auth/tokens/', 200, PASSIVE],

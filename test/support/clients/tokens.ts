@@ -120,6 +120,17 @@ export async function addFactor(
   return id
 }
 
+/** A new passkey of an account, whose key nobody has; resolves with its id. */
+export async function addPasskey({ system }: Pick<TestService, 'system'>, accountId: string): Promise<string> {
+  const [passkey] = await query<{ id: string }>(
+    system.db,
+    `insert into passkeys (account_id, created, name, credential_id, public_key, sign_count, backed_up, transports)
+     values (:accountId, :now, :name, :octets, :octets, 0, false, '{}') returning id`,
+    { accountId, now: system.now(), name: randomBytes(6).toString('hex'), octets: randomBytes(16) },
+  )
+  return passkey!.id
+}
+
 /** Stops the clocks of services, so that no TOTP time step ends between a code and its use. */
 export function stopClocks(...services: Pick<LocalService, 'system'>[]): void {
   const now = services[0]!.system.now()

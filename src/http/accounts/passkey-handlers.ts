@@ -1,0 +1,72 @@
+import { loginWithPasskey } from '../../service/accounts/logins.ts'
+import * as passkeys from '../../service/accounts/passkeys.ts'
+import { answer, answerEmpty } from '../kit/answer.ts'
+import { apiUrl, clientAddress } from '../kit/caller.ts'
+import type { Context } from '../kit/context.ts'
+import { answerList } from '../kit/paging.ts'
+import { requiredSite } from '../kit/passkey-site.ts'
+import { TOKEN } from '../tokens/token-representation.ts'
+import { NEW_PASSKEY, PASSKEY, SIGNED } from './passkey-representation.ts'
+
+export async function listPasskeys(ctx: Context): Promise<void> {
+  await answerList(ctx, {
+    ids: 'uuids',
+    page: (cursor) => passkeys.list(ctx.state, cursor),
+    total: () => passkeys.count(ctx.state),
+    present: (passkey) => PASSKEY.present(passkey),
+  })
+}
+
+export async function showCreationOptions(ctx: Context): Promise<void> {
+  answerUncached(ctx, await passkeys.creationOptions(ctx.state, requiredSite(ctx)))
+}
+
+export async function createPasskey(ctx: Context): Promise<void> {
+  const site = requiredSite(ctx)
+  const passkey = await passkeys.create(ctx.state, NEW_PASSKEY.read(ctx.state.body()), site, apiUrl(ctx))
+  if (passkey === undefined) {
+    answer(ctx, 202, { detail: 'This operation requires confirmation. Please check your mailbox for instructions!' })
+  } else answer(ctx, 201, PASSKEY.present(passkey))
+}
+
+export async function showPasskey(ctx: Context): Promise<void> {
+  answer(ctx, 200, PASSKEY.present(await passkeys.get(ctx.state, ctx.params['id']!)))
+}
+
+export async function changePasskey(ctx: Context): Promise<void> {
+  const changed = await passkeys.change(ctx.state, ctx.params['id']!, () => PASSKEY.readForm(ctx.state.body()))
+  answer(ctx, 200, PASSKEY.present(changed))
+}
+
+export async function deletePasskey(ctx: Context): Promise<void> {
+  await passkeys.remove(ctx.state, ctx.params['id']!)
+  answerEmpty(ctx, 204)
+}
+
+export async function showLoginOptions(ctx: Context): Promise<void> {
+  const { system } = ctx.state
+  answerUncached(ctx, await passkeys.requestOptions({ system, actor: undefined }, requiredSite(ctx)))
+}
+
+export async function login(ctx: Context): Promise<void> {
+  const { system, body } = ctx.state
+  const site = requiredSite(ctx)
+  const { token, secret } = await loginWithPasskey(system, SIGNED.read(body()).passkey, site, clientAddress(ctx))
+  answerUncached(ctx, TOKEN.presentFull({ ...token, secret }))
+}
+
+export async function showTokenOptions(ctx: Context): Promise<void> {
+  answerUncached(ctx, await passkeys.requestOptions(ctx.state, requiredSite(ctx)))
+}
+
+export async function verifyPasskey(ctx: Context): Promise<void> {
+  const site = requiredSite(ctx)
+  await passkeys.verify(ctx.state, SIGNED.read(ctx.state.body()).passkey, site)
+  answer(ctx, 200, { detail: 'The passkey was correct.' })
+}
+
+/** Responds with what no cache may store. */
+function answerUncached(ctx: Context, content: object): void {
+  ctx.set('Cache-Control', 'no-store')
+  answer(ctx, 200, content)
+}

@@ -1,0 +1,135 @@
+import { isoCBOR } from '@simplewebauthn/server/helpers'
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import type { TestService } from '../harness.ts'
+import { succeeded } from './api.ts'
+import type { Client } from './client.ts'
+import { linkTo, type Person } from './people.ts'
+
+// An authenticator and a browser in one (Web Authentication Level 3), which can also be wrong.
+
+const PRESENT = 1
+const VERIFIED = 4
+const CAN_BE_COPIED = 8
+const COPIED = 16
+const HAS_CREDENTIAL = 64
+
+interface Options {
+  challenge: string
+  rp?: { id: string }
+  rpId?: string
+  user?: { id: string }
+  allowCredentials?: { id: string }[]
+}
+
+/** What an answer says other than it should. */
+export interface Lies {
+  origin?: string
+  rpId?: string
+  challenge?: string
+  isVerified?: boolean
+  counter?: number
+  userHandle?: string | null
+  id?: string
+  type?: string
+}
+
+export class Authenticator {
+  readonly #origin: string
+  readonly #key: KeyObject
+  readonly #publicKey: { x: string; y: string }
+  readonly id = randomBytes(16).toString('base64url')
+  isCopied = false
+  /** 0: it has no counter. */
+  counter = 1
+  #userHandle: string | null = null
+
+  constructor(origin: string) {
+    this.#origin = origin
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    this.#key = privateKey
+    this.#publicKey = publicKey.export({ format: 'jwk' }) as { x: string; y: string }
+  }
+
+  /** The answer of a new credential. @param attestation instead of none */
+  create(
+    options: Options,
+    lies: Lies = {},
+    attestation: [string, Map<string, unknown>] = ['none', new Map<string, unknown>()],
+  ) {
+    this.#userHandle = options.user!.id
+    const [x, y] = [this.#publicKey.x, this.#publicKey.y].map((text) => Buffer.from(text, 'base64url'))
+    const key = new Map<number, unknown>([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, Uint8Array.from(x!)],
+      [-3, Uint8Array.from(y!)],
+    ])
+    const id = Buffer.from(lies.id ?? this.id, 'base64url')
+    const credential = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, isoCBOR.encode(key as never)])
+    const authData = Buffer.concat([this.#authenticatorData(options.rp!.id, HAS_CREDENTIAL, lies), credential])
+    const object = new Map<string, unknown>([
+      ['fmt', attestation[0]],
+      ['attStmt', attestation[1]],
+      ['authData', Uint8Array.from(authData)],
+    ])
+    const attestationObject = Buffer.from(isoCBOR.encode(object as never)).toString('base64url')
+    const clientDataJSON = this.#clientData('webauthn.create', options, lies)
+    return {
+      id: lies.id ?? this.id,
+      type: 'public-key',
+      response: { clientDataJSON, attestationObject, transports: ['usb'] },
+    }
+  }
+
+  /** The signature of a challenge. */
+  sign(options: Options, lies: Lies = {}) {
+    if (this.counter > 0) this.counter++
+    const authenticatorData = this.#authenticatorData(options.rpId!, 0, lies)
+    const clientDataJSON = this.#clientData('webauthn.get', options, lies)
+    const hash = createHash('sha256').update(Buffer.from(clientDataJSON, 'base64url')).digest()
+    const signature = sign('sha256', Buffer.concat([authenticatorData, hash]), this.#key).toString('base64url')
+    const userHandle = lies.userHandle === undefined ? this.#userHandle : lies.userHandle
+    const response = {
+      clientDataJSON,
+      authenticatorData: authenticatorData.toString('base64url'),
+      signature,
+      userHandle,
+    }
+    return { id: lies.id ?? this.id, type: 'public-key', response }
+  }
+
+  #authenticatorData(rpId: string, flags: number, lies: Lies): Buffer {
+    const verified = lies.isVerified === false ? 0 : VERIFIED
+    const copies = this.isCopied ? CAN_BE_COPIED | COPIED : 0
+    const counter = Buffer.alloc(4)
+    counter.writeUInt32BE(lies.counter ?? this.counter)
+    const hash = createHash('sha256')
+      .update(lies.rpId ?? rpId)
+      .digest()
+    return Buffer.concat([hash, Buffer.from([PRESENT | verified | copies | flags]), counter])
+  }
+
+  #clientData(type: string, options: Options, lies: Lies): string {
+    const { challenge = options.challenge, origin = this.#origin } = lies
+    return Buffer.from(JSON.stringify({ type: lies.type ?? type, challenge, origin })).toString('base64url')
+  }
+}
+
+/** The options of a challenge. */
+export async function optionsOf(api: Client, path: string): Promise<Options> {
+  return succeeded(await api.post(`${path}options/`, {}), 200).json as Options
+}
+
+/** Adds the first passkey of a person, who opens the link in the latest of `count` mails. */
+export async function addFirstPasskey(
+  service: TestService,
+  { api, email }: Pick<Person, 'email'> & { api: Client },
+  authenticator: Authenticator,
+  name = 'key',
+  count = 1,
+): Promise<void> {
+  const passkey = authenticator.create(await optionsOf(api, '/auth/passkeys/'))
+  succeeded(await api.post('/auth/passkeys/', { name, passkey }), 202)
+  succeeded(await service.anonymous.post((await linkTo(service, email, count)).path), 200)
+}
