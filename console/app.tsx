@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { loadMe, me } from './api/me.ts'
 import { session } from './api/session.ts'
+import { linking } from './api/sign-on.ts'
 import { AccountPage } from './pages/account.tsx'
 import { DnssecPage } from './pages/dnssec.tsx'
 import { DomainsPage } from './pages/domains.tsx'
@@ -16,6 +17,7 @@ import { SecondFactorPage } from './pages/second-factor.tsx'
 import { SettingsPage } from './pages/settings.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { SignUpPage } from './pages/sign-up.tsx'
+import { SignedInPage } from './pages/signed-in.tsx'
 import { TokenPage } from './pages/token.tsx'
 import { TokensPage } from './pages/tokens.tsx'
 import { ZonefilePage } from './pages/zonefile.tsx'
@@ -23,6 +25,7 @@ import { DomainHeader } from './parts/domain-header.tsx'
 import { focusFirst } from './parts/form.tsx'
 import { GoTo } from './parts/go-to.tsx'
 import { Limits } from './parts/limits.tsx'
+import { Linking } from './parts/linking.tsx'
 import { Loaded, useAsked } from './parts/loading.tsx'
 import { Side } from './parts/side.tsx'
 import { Waiting } from './parts/waiting.tsx'
@@ -55,6 +58,7 @@ const PAGES: Record<string, Page> = {
 const OPEN_PAGES: Record<string, Page> = {
   'sign-up': SignUpPage,
   forgotten: ForgottenPage,
+  'signed-in': SignedInPage,
 }
 
 /** The console: its frame, and the page of the present path. */
@@ -65,6 +69,8 @@ export function App() {
   const isSignedIn = me.value?.mfa_pending === false
   useEffect(() => {
     focusFirst()
+    // What became of it has been shown.
+    if (isSignedIn && linking.value?.code === undefined) linking.value = undefined
     const title = document.querySelector('h1')?.textContent ?? NAME
     document.title = title === NAME ? NAME : `${title} · ${NAME}`
   }, [path, found?.Page])
@@ -76,6 +82,7 @@ export function App() {
         <Waiting />
         <main>
           {isSignedIn && <Limits own={me.value!} />}
+          {isSignedIn && linking.value !== undefined && <Linking />}
           {domain !== undefined && isSignedIn && <DomainHeader key={domain} name={domain} />}
           {found === undefined ? <Missing /> : <found.Page key={path} {...found.parameters} />}
         </main>

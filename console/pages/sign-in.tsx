@@ -3,17 +3,21 @@ import { withPassword } from '../api/captcha.ts'
 import { api, ask, Refused } from '../api/client.ts'
 import { begin } from '../api/me.ts'
 import { hasExpired } from '../api/session.ts'
+import { leave, linking } from '../api/sign-on.ts'
 import { Card } from '../parts/card.tsx'
-import { Field, focusFirst, Form, useAction } from '../parts/form.tsx'
+import { Act, Field, focusFirst, Form, Refusal, useAction } from '../parts/form.tsx'
 import { refusedBy, useAsked } from '../parts/loading.tsx'
 
 /** The fragment of the address that `npm start` prints: whoever opens it has a token. */
 const TOKEN = '#token'
 
-/** Signs in by address and password, or by an API token. */
+/** Signs in by address and password, by single sign-on, or by an API token. */
 export function SignInPage() {
   const [isByToken, setByToken] = useState(window.location.hash === TOKEN)
   const offer = useAsked(() => ask(api.GET('/api/v1/service/')), [])
+  const name = offer.value?.single_sign_on
+  // Until the service has said so, most have them.
+  const hasPasswords = offer.value?.passwords !== false
   return (
     <Card title="Sign in">
       {hasExpired.value && (
@@ -21,7 +25,18 @@ export function SignInPage() {
           Your session has ended. Sign in again: what you have not applied yet is still here.
         </p>
       )}
-      <WithPassword />
+      {linking.value !== undefined && (
+        <p class="note" role="status">
+          {linking.value.text}
+        </p>
+      )}
+      {name != null && <WithIssuer name={name} />}
+      {hasPasswords && (
+        <>
+          {name != null && <p class="or">or</p>}
+          <WithPassword />
+        </>
+      )}
       <p class="or">or</p>
       {isByToken ? (
         <WithToken />
@@ -36,10 +51,28 @@ export function SignInPage() {
         </button>
       )}
       <p class="ways">
-        <a href="forgotten">Forgotten password?</a>
+        {hasPasswords && <a href="forgotten">Forgotten password?</a>}
         {offer.value?.registration === true && <a href="sign-up">Create an account</a>}
       </p>
     </Card>
+  )
+}
+
+function WithIssuer({ name }: { name: string }) {
+  const action = useAction()
+  const asked = useAsked(() => ask(api.GET('/api/v1/auth/oidc/')), [])
+  return (
+    <>
+      {asked.value?.reachable === false && (
+        <p class="note" role="status">
+          “{name}” does not answer at the moment. Try again later, or sign in in another way.
+        </p>
+      )}
+      <Refusal of={action} />
+      <Act class="way main" action={action} work={leave}>
+        {name}
+      </Act>
+    </>
   )
 }
 

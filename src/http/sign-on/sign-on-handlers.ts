@@ -26,7 +26,7 @@ export async function beginSignOn(ctx: Context): Promise<void> {
 /** Answers errors of the callback with a page: the issuer has sent a person there. */
 export const answerWithPage = withEffect({ pages: true }, async function answerWithPage(ctx, next) {
   await errors(ctx, next)
-  if (ctx.status < 400 || ctx.method === 'HEAD') return
+  if (ctx.status < 400) return
   const texts = Object.values(JSON.parse(ctx.body as string) as Record<string, string | string[]>).flat()
   const again = html`<p><a href="${baseUrl(ctx)}/console/">Back to sign-in</a></p>`
   answerPage(ctx, 'You are not signed in', parsedUrl(ctx).host, html`${alert(texts)}${again}`)

@@ -14,12 +14,13 @@ import {
 } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { SIGN_ON } from '../../support/sign-on/settings.ts'
 import { entriesOf } from '../../support/state/history.ts'
 
 // Permissions (contract §3.2): every endpoint and method with every kind of caller. The expected answers are stated
 // here, independently of the service.
 
-const service = useService({ CAPTCHA: 'on', PUBLIC_URL: 'https://dns.example.net' })
+const service = useService({ CAPTCHA: 'on', ...SIGN_ON })
 
 /** The target of the requests: an account with a domain that has www A, and two tokens with one policy each. */
 interface Site {
@@ -222,6 +223,7 @@ const ofLogin =
   (status: number) =>
   ({ login }: Caller): Outcome => [login === true ? status : 403, false]
 
+const ISSUER = '/api/v1/auth/oidc'
 const FACTORS = '/api/v1/auth/totp'
 const PASSKEYS = '/api/v1/auth/passkeys'
 const TOKENS = '/api/v1/auth/tokens'
@@ -254,6 +256,13 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/api/v1/auth/account/delete', access: 'open', expected: always(400) },
   { method: 'GET', path: '/api/v1/v/:action/:code', access: 'optional', expected: always(200) },
   { method: 'POST', path: '/api/v1/v/:action/:code', access: 'optional', expected: always(400) },
+
+  { method: 'GET', path: ISSUER, access: 'open', expected: always(200) },
+  { method: 'POST', path: ISSUER, access: 'open', expected: always(503) },
+  { method: 'GET', path: `${ISSUER}/callback`, access: 'open', expected: always(403) },
+  { method: 'POST', path: `${ISSUER}/token`, access: 'open', expected: always(400) },
+  { method: 'POST', path: `${ISSUER}/link`, beforeMfa: true, expected: factorChanged(400, false) },
+  { method: 'POST', path: `${ISSUER}/logout`, access: 'open', expected: always(400) },
 
   { method: 'GET', path: FACTORS, beforeMfa: true, expected: factorRead },
   { method: 'POST', path: FACTORS, beforeMfa: true, expected: factorChanged(201, true) },

@@ -6,12 +6,16 @@ import { newDomain } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { addToken, type Token } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
+import { SIGN_ON } from '../../support/sign-on/settings.ts'
 
 // Contract §14 over HTTP: the scope of every path and method, whether the token or the address is counted, and
 // which requests are not counted.
 
 const SETTINGS = {
   CAPTCHA: 'on',
+  ...SIGN_ON,
+  // Without https, there are no passkeys.
+  PUBLIC_URL: 'http://dns.example.net',
   THROTTLE: 'on',
   THROTTLE_RATES:
     'account_management_active=1001/h; account_management_passive=1002/h; dyndns=1003/h; dns_api_cheap=1004/h; ' +
@@ -66,6 +70,12 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['nobody', 'POST', '/captcha/', 201, PUBLIC],
   ['nobody', 'POST', '/auth/', 403, ACTIVE],
   ['nobody', 'POST', '/auth/login/', 400, 'login'],
+  ['nobody', 'GET', '/auth/oidc/', 200, PUBLIC],
+  ['nobody', 'POST', '/auth/oidc/', 503, 'login'],
+  ['nobody', 'GET', '/auth/oidc/callback/', 403, 'login'],
+  ['nobody', 'POST', '/auth/oidc/token/', 400, 'login'],
+  ['login', 'POST', '/auth/oidc/link/', 400, PASSIVE],
+  ['nobody', 'POST', '/auth/oidc/logout/', 400, PUBLIC],
   ['spare', 'POST', '/auth/logout/', 204, null],
   ['nobody', 'POST', '/auth/account/change-email/', 400, ACTIVE],
   ['nobody', 'POST', '/auth/account/reset-password/', 400, ACTIVE],

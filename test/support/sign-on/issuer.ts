@@ -78,6 +78,12 @@ export async function startIssuer(publicUrl: string, port = 0, more: Configurati
       await grant.save()
       return grant
     },
+    // It sends logouts to no addresses such as the service's, unless it is told to.
+    fetch: (url, options = {}) => {
+      const own = { ...options }
+      delete own.dispatcher
+      return fetch(url, own)
+    },
     ...more,
   })
   // Over plain HTTP, its warnings are about this.
