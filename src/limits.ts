@@ -22,6 +22,9 @@ export const TRANSFER_NOTIFY_MAX = 4
 export const TOKENS_MAX = 1_000
 export const POLICIES_MAX = 2_000
 
+/** Names of domains that a membership can be limited to (contract §19.1). */
+export const MEMBER_DOMAINS_MAX = 1_000
+
 /** The highest SOA serial that an adopted zone may have: each change needs a higher one, and they end at 2³² - 1. */
 export const SERIAL_MAX = 4_200_000_000
 
@@ -240,6 +243,9 @@ export const NEW_LOGIN = 600
 /** Seconds for which a browser can sign in at the issuer (contract §11.4), and for which the code of a callback is valid. */
 export const SIGN_IN_TIME = 600
 export const SIGN_IN_CODE_TIME = 60
+
+/** Seconds for which an invitation can be accepted (contract §19.2). */
+export const INVITATION_VALIDITY = 7 * DAY
 
 // The clocks and sizes that several rings must agree on.
 

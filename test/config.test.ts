@@ -60,6 +60,8 @@ const DEFAULTS: Config = {
   oidcMfa: 'claims',
   oidcSession: 43_200,
   passwords: true,
+  invitations: true,
+  limitMembers: 200,
   mailUrl: undefined,
   mailFrom: 'zoneplane@zoneplane.test',
   throttleStore: 'memory',

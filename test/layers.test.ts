@@ -57,6 +57,7 @@ const ROOMS: Record<string, readonly string[]> = {
       'ci',
       'operation',
       'sign-on',
+      'members',
       'accounts',
       'adoption',
       'rollovers',

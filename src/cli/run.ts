@@ -18,8 +18,9 @@ import { settingsText } from './settings.ts'
 
 /** The groups of commands, imported when needed. */
 const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) => void>> = {
-  account: async () => (await import('./account.ts')).addAccount,
-  token: async () => (await import('./token.ts')).addToken,
+  account: async () => (await import('./accounts/account.ts')).addAccount,
+  member: async () => (await import('./accounts/member.ts')).addMember,
+  token: async () => (await import('./accounts/token.ts')).addToken,
   domain: async () => (await import('./domain/domain.ts')).addDomain,
   dnssec: async () => (await import('./dnssec.ts')).addDnssec,
   delegation: async () => (await import('./delegation.ts')).addDelegation,

@@ -13,6 +13,7 @@ import { documents } from './openapi/documents-resource.ts'
 import { RRSETS } from './rrsets/rrset-resource.ts'
 import { service } from './service/service-resource.ts'
 import { SIGN_ON_GROUP } from './sign-on/sign-on-resource.ts'
+import { MEMBERS } from './tokens/member-resource.ts'
 import { POLICIES, TOKENS } from './tokens/token-resource.ts'
 
 /** Creates the router with every path of the API, and the document that describes them. */
@@ -29,6 +30,7 @@ export function createRouter(config: Config): { router: Router<State>; document:
     FACTORS,
     PASSKEYS,
     ...(config.oidcIssuer === undefined ? [] : [SIGN_ON_GROUP]),
+    MEMBERS,
     service(
       config,
       documents(() => document),

@@ -1,5 +1,5 @@
 import type { Domain, Viewer } from '../store/domains/domains.ts'
-import type { PresentedToken } from '../store/tokens/tokens.ts'
+import type { PresentedToken } from '../store/tokens/presented.ts'
 import type { System } from '../system.ts'
 import { NIL_UUID } from './ids.ts'
 
@@ -26,7 +26,16 @@ export interface Access<A extends Writer = Actor> extends Visit<A> {
 
 /** Returns an unrestricted writer without a token: the user of a confirmation link. */
 export function unrestricted(accountId: string, { byOperator } = { byOperator: false }) {
-  return { tokenId: NIL_UUID, accountId, override: false, restricted: false, autoPolicy: false, byOperator }
+  const membership = { memberId: null, role: null, confined: false }
+  return {
+    tokenId: NIL_UUID,
+    accountId,
+    override: false,
+    restricted: false,
+    autoPolicy: false,
+    byOperator,
+    ...membership,
+  }
 }
 
 /** Returns the writer for an operator who writes for an account. */

@@ -8,6 +8,7 @@ export type Event =
   | 'account_activated'
   | 'account_changed'
   | 'account_deleted'
+  | 'account_handed_over'
   | 'address_changed'
   | 'password_changed'
   | 'factor_created'
@@ -17,6 +18,10 @@ export type Event =
   | 'mfa_passed'
   | 'identity_linked'
   | 'identity_unlinked'
+  | 'member_invited'
+  | 'member_joined'
+  | 'member_changed'
+  | 'member_removed'
   | 'token_created'
   | 'token_changed'
   | 'token_bound'
@@ -35,6 +40,7 @@ interface Circumstances {
   token?: string
   policy?: string
   factor?: string
+  member?: string
   /** The domain's name. */
   domain?: string
   /** The id of the acting token, or the kind of access without one; undefined: the operator. */

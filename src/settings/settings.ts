@@ -161,6 +161,10 @@ export const GROUPS = {
     limitHistoryOctets: optional('LIMIT_HISTORY_OCTETS', parse.integer(65_536, 2 ** 53 - 1), '32 times "LIMIT_OCTETS"')`
       octets of history that the domains of an account can have, with those that it deleted. Beyond it, the oldest
       entries go`,
+    invitations: setting('INVITATIONS', parse.isOn, 'on')`
+      "on": whoever is invited to an account without having one gets one, also where registration is closed`,
+    limitMembers: setting('LIMIT_MEMBERS', parse.integer(0, 100_000), '200')`
+      members and invitations that an account can have`,
     token: secret(optional('ZONEPLANE_TOKEN', parse.secret, 'made once and kept in the data folder')`
       secret of the demo account's token, at least 8 characters. With DATABASE_URL, there is a demo account only if this
       is set`),

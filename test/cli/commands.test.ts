@@ -3,7 +3,7 @@ import { decrypt } from '../../src/service/secrets/encryption.ts'
 import { query } from '../../src/store/database.ts'
 import { Client } from '../support/clients/client.ts'
 import { letterTo } from '../support/clients/mails.ts'
-import { person, resetLink } from '../support/clients/people.ts'
+import { canLogIn, person, resetLink } from '../support/clients/people.ts'
 import { addFactor, addPasskey, addToken } from '../support/clients/tokens.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
 import { useService } from '../support/harness.ts'
@@ -387,4 +387,34 @@ test.serial('without an environment the program reports what it needs, and still
   const [helped, help] = await runOurs(['--help'], {})
   t.is(helped, 0)
   t.true(help.startsWith('Usage: zoneplane [options] [command]\n'), help)
+})
+
+test.serial('members are added, listed and removed; an account is handed over; mails tell both', async (t) => {
+  const [owner, member] = [await person(service()), await person(service())]
+  t.like(await json('member', 'add', owner.email, member.email, '--role', 'editor'), {
+    ...{ email: member.email, role: 'editor', domains: null, state: 'active', source: 'operator' },
+  })
+  t.like(((await json('member', 'list', owner.email)) as object[])[0], { email: member.email, state: 'active' })
+  t.regex((await letterTo(service().system, owner.email)).text, /The operator has made .* a member of your account/)
+  t.regex((await letterTo(service().system, member.email)).text, /You may now act for the account/)
+  t.is(await refusal('member', 'add', owner.email, 'nobody@example.net'), 'Account nobody@example.net does not exist.')
+  t.regex(await refusal('member', 'add', owner.email, member.email), /is that of a member already/)
+  t.like(await json('member', 'remove', owner.email, member.email), { email: member.email })
+  t.deepEqual(await json('member', 'list', owner.email), [])
+  t.is(await refusal('member', 'remove', owner.email, member.email), `${member.email} is no member of ${owner.email}.`)
+
+  t.regex(await refusal('account', 'hand-over', owner.email, member.email), /has an account already/)
+  const login = await addToken(service(), owner.id, { mfa: false })
+  const kept = await addToken(service(), owner.id, {})
+  const link = await resetLink(service(), owner, 3)
+  t.like(await json('account', 'hand-over', owner.email, 'Heir@example.net'), {
+    id: owner.id,
+    email: 'Heir@example.net',
+  })
+  t.is((await login.api.get('/domains/')).status, 401)
+  t.is((await kept.api.get('/domains/')).status, 200)
+  t.false(await canLogIn(service(), 'heir@example.net', owner.password))
+  t.is((await service().anonymous.post(link.path, { new_password: 'another password' })).status, 409)
+  t.is((await letterTo(service().system, owner.email, 4)).subject, 'Your account was handed over')
+  t.is((await letterTo(service().system, 'Heir@example.net')).subject, 'You have got an account')
 })

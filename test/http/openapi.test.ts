@@ -159,7 +159,9 @@ for (const [title, tampered, others] of TAMPERINGS) {
 const MEMBERS: Record<string, string> = {
   Token:
     'id created last_used owner user_override mfa max_age max_unused_period name perm_create_domain perm_delete_domain ' +
-    'perm_manage_tokens allowed_subnets auto_policy is_valid',
+    'perm_manage_tokens allowed_subnets auto_policy is_valid maker',
+  Member: 'id email role domains state invited accepted last_active source',
+  Membership: 'id account role domains require_mfa accepted last_active source',
   Policy: 'id domain subname type perm_write',
   Domain: 'created published name minimum_ttl touched suspended',
   DomainWithKeys: 'created published name keys minimum_ttl touched suspended',
@@ -171,7 +173,7 @@ const MEMBERS: Record<string, string> = {
   Entry: 'id created version source owner token request_id count event rollover trimmed changes',
   PublicationStatus: 'version published status nameservers',
   NameserverStatus: 'name status version detail',
-  Account: 'created domains_under_management email id limit_domains outreach_preference',
+  Account: 'created domains_under_management email id limit_domains outreach_preference require_mfa',
   Factor: 'id created last_used name',
   NewFactor: 'id created last_used name secret uri',
   Captcha: 'id challenge kind',

@@ -25,6 +25,7 @@ async function viewer(override: boolean, policies: (named: string) => Row[]) {
     accountId,
     override,
     restricted: rows.length > 0,
+    ...{ memberId: null, role: null, confined: false },
   }
 }
 

@@ -26,6 +26,13 @@ export const ACCOUNT = representation<AccountWithCounts>()(['Account'], {
     text: 'Whether the operator may send the owner more than the necessary mails.',
     example: true,
   },
+  require_mfa: {
+    write: boolean(),
+    isOptional: true,
+    text: 'Whether members need a second factor to act for it. Absent: no.',
+    example: true,
+    from: ({ requireMfa }) => requireMfa || undefined,
+  },
 })
 
 const email = ruledText({ trim: true }, emailProblems).meta({ accepted: EMAIL_INPUT })
@@ -96,6 +103,17 @@ export function accountForms(config: Config) {
       { code: CODE_ROW, passkey: PASSKEY_ROW, ...captcha(config, AFTER_FAILURES) },
     ),
     passwordReset: form('PasswordReset', { email: EMAIL_ROW }, captcha(config, ALWAYS)),
+    invitation: form(
+      'InvitationAcceptance',
+      {},
+      {
+        new_password: {
+          write: newPassword,
+          text: `Of the account that is made, if the invited address has none. ${PASSWORD_RULES}`,
+          example: 'battery staple correct',
+        },
+      },
+    ),
     newPassword: form(
       'NewPassword',
       { new_password: { write: newPassword, text: PASSWORD_RULES, example: 'battery staple correct' } },

@@ -101,7 +101,7 @@ const change = {
 
 const OWN_ACCOUNT: Resource = {
   path: '/api/v1/auth/account/',
-  guards: [authenticate, requires('account'), passive],
+  guards: [authenticate, requires('account', { PUT: 'ownAccount', PATCH: 'ownAccount' }), passive],
   GET: {
     id: 'showAccount',
     summary: 'Show the account',

@@ -4,6 +4,7 @@ import type { Action } from '../../service/accounts/confirmations.ts'
 import * as passkeys from '../../service/accounts/passkeys.ts'
 import { activate } from '../../service/accounts/sign-up.ts'
 import * as totp from '../../service/accounts/totp.ts'
+import * as invitations from '../../service/members/acceptance.ts'
 import { DOMAIN } from '../domains/domain-representation.ts'
 import { answer } from '../kit/answer.ts'
 import { apiUrl, baseUrl, clientAddress, parsedUrl } from '../kit/caller.ts'
@@ -50,6 +51,12 @@ const ACTIONS: Record<Action, (ctx: Context, code: string) => Promise<unknown>> 
   async 'create-passkey'(ctx, code) {
     await passkeys.createConfirmed(ctx.state.system, code)
     return { detail: 'Success! Your passkey has been added. You can now sign in with it.' }
+  },
+  async 'accept-invitation'(ctx, code) {
+    const { system, body, actor } = ctx.state
+    const { newPassword } = accountForms(system.config).invitation.read(body())
+    const { account } = await invitations.accept(system, code, { actor: actor, newPassword })
+    return { detail: `Success! You may now act for the account ${account}.` }
   },
 }
 

@@ -22,6 +22,8 @@ type Row<Source, Context> = (
   /** The meaning of the member, for the reference. */
   text: string
   example?: unknown
+  /** True if responses lack the member when its value is undefined. */
+  isOptional?: true
   /** Returns its value; by default, the source's property of the same name in camel case. */
   from?: (source: Source, context: Context) => unknown
 }
@@ -59,12 +61,13 @@ export function representation<Source, Context = void>() {
   return function <M extends Rows<Source, Context>>([name, fullName = name]: [string, string?], rows: M) {
     const shown = Object.entries(rows).filter(([, row]) => !('writeOnly' in row))
     const usual = shown.filter(([, row]) => !('detail' in row || 'readOnce' in row))
-    const schema: Component = { title: name, ...object(mapRows(usual, shownSchema)) }
+    const optional = shown.filter(([, { isOptional }]) => isOptional).map(([member]) => member)
+    const schema: Component = { title: name, ...object(mapRows(usual, shownSchema), optional) }
     const shape = mapRows(Object.entries(rows), fieldOf) as Written<M>
     const result = {
       /** The schemas of an entry in lists, and of the full object. */
       schema,
-      full: fullName === name ? schema : { title: fullName, ...object(mapRows(shown, shownSchema)) },
+      full: fullName === name ? schema : { title: fullName, ...object(mapRows(shown, shownSchema), optional) },
       shape,
       /** Presents an object as lists show it. */
       present: presenter(usual),

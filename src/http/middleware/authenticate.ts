@@ -3,7 +3,7 @@ import { Unauthenticated } from '../../errors.ts'
 import type { Actor } from '../../service/actor.ts'
 import * as domains from '../../service/domains/domains.ts'
 import { authenticate as authenticateSecret } from '../../service/tokens/authentication.ts'
-import { authorise, type Use } from '../../service/tokens/rights.ts'
+import { authorise, LACKS_FACTOR, OWN_LOGIN, type Use } from '../../service/tokens/rights.ts'
 import { clientAddress } from '../kit/caller.ts'
 import { type Context, guard, type Middleware } from '../kit/context.ts'
 import type { Errors } from '../kit/effect.ts'
@@ -63,8 +63,14 @@ export function requiresIfPresented(use: Use): Middleware {
 
 /** Returns the texts with which `authorise` rejects. */
 function textsOf(...uses: Use[]): string[] {
-  const isAboutFactors = uses.some((use) => ['factors', 'factorReads', 'codes'].includes(use))
-  return [NOT_PERMITTED, ...(isAboutFactors ? ['Login token required.', 'Multi-factor authentication required.'] : [])]
+  const isAbout = (...texts: Use[]) => uses.some((use) => texts.includes(use))
+  return [
+    NOT_PERMITTED,
+    ...(isAbout('factors', 'factorReads', 'codes', 'members', 'memberships') ? ['Login token required.'] : []),
+    ...(isAbout('factors', 'factorReads', 'codes') ? ['Multi-factor authentication required.'] : []),
+    ...(isAbout('factors', 'factorReads', 'codes', 'ownAccount', 'memberships') ? [OWN_LOGIN] : []),
+    ...(isAbout('ownToken', 'logout') ? [] : [LACKS_FACTOR]),
+  ]
 }
 
 async function identify(ctx: Context): Promise<void> {

@@ -81,6 +81,12 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     schema: oneOf(...Object.keys(STATES)),
     example: 'insecure',
   },
+  tokens: {
+    description:
+      'What becomes of the API tokens that the member has made for the account, if the rights to make them end.',
+    schema: oneOf('keep', 'end'),
+    example: 'end',
+  },
   dry_run: {
     description: 'With `true`, the service checks everything and writes nothing; the response shows the changes.',
     schema: { type: 'string', enum: ['true', 'false'] },

@@ -17,6 +17,8 @@ interface Input {
   hint: string
   attributes: Html
   isCheckbox?: boolean
+  /** True if the form can be sent without it. */
+  isOptional?: boolean
 }
 
 const NEW_PASSWORD: Input = {
@@ -69,6 +71,19 @@ const FORMS: Record<Action, Form> = {
     text: 'Whoever has the passkey can then sign in to your account with it. Only confirm this if you have just made it.',
     button: 'Add the passkey',
   },
+  'accept-invitation': {
+    title: 'Accept an invitation',
+    text: 'You may then act for the account that the e-mail names, with your own account.',
+    button: 'Accept invitation',
+    inputs: [
+      {
+        ...NEW_PASSWORD,
+        label: 'Password of your new account',
+        hint: 'Only if you have no account yet. At least 8 characters: a long sentence, or one of your password manager.',
+        isOptional: true,
+      },
+    ],
+  },
 }
 
 export function titleOf(action: Action): string {
@@ -93,7 +108,7 @@ ${inputs.map((input) => field(input, problems[input.name]))}
 </form>`
 }
 
-function field({ name, label, hint, attributes, isCheckbox }: Input, problems: string[] | undefined): Html {
+function field({ name, label, hint, attributes, isCheckbox, isOptional }: Input, problems: string[] | undefined): Html {
   const invalid = problems && html` aria-invalid="true"`
   if (isCheckbox) {
     // Browsers do not send an unchecked box, and then only the hidden input counts.
@@ -103,7 +118,13 @@ function field({ name, label, hint, attributes, isCheckbox }: Input, problems: s
       <p class="quiet" id="${name}-hint">${hint}</p>`
   }
   return html`<label for="${name}">${label}</label>
-    <input id="${name}" name="${name}" ${attributes} aria-describedby="${name}-hint" ${invalid} required autofocus />
+    <input
+      id="${name}"
+      name="${name}"
+      ${attributes}
+      aria-describedby="${name}-hint"
+      ${invalid}${!isOptional && html` required autofocus`}
+    />
     <p class="quiet" id="${name}-hint">${hint}</p>`
 }
 

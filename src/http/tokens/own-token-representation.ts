@@ -1,6 +1,7 @@
 import type { OwnToken } from '../../service/tokens/own-token.ts'
 import { arrayOf, BOOLEAN, COUNT, EMAIL, nullable, object, ref, UUID } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
+import { MEMBERSHIP } from './member-representation.ts'
 import { POLICY } from './policy-representation.ts'
 import { TOKEN } from './token-representation.ts'
 
@@ -25,5 +26,11 @@ export const OWN_TOKEN = representation<OwnToken>()(['OwnToken'], {
     read: BOOLEAN,
     text: 'Whether the login still has to verify a code of a second factor. Until then, it can do little else.',
     example: false,
+  },
+  membership: {
+    read: nullable(ref(MEMBERSHIP.schema)),
+    text: "The membership whose rights the token has, if it is a member's login (contract §19).",
+    example: null,
+    from: ({ membership }) => membership && MEMBERSHIP.present(membership),
   },
 })

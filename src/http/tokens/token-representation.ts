@@ -59,6 +59,12 @@ export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'Ne
     example: true,
     from: ({ valid }) => valid,
   },
+  maker: {
+    read: EMAIL,
+    isOptional: true,
+    text: 'Who made it as a member of the account. Absent if nobody did.',
+    from: ({ maker }) => maker ?? undefined,
+  },
   token: {
     readOnce: STRING,
     text: 'The secret, for the `Authorization` header. Its length may change.',

@@ -1,7 +1,7 @@
 import { BODY_FORM } from '../../limits.ts'
 import { ref } from '../fields/schema.ts'
 import type { Resource } from '../kit/resource.ts'
-import { authenticateForDomain } from '../middleware/authenticate.ts'
+import { authenticateForDomain, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, shows } from '../openapi/answers.ts'
@@ -14,7 +14,11 @@ export const WHOLE_DOMAIN = 'The token must be allowed to write all RRsets of th
 /** The permissions to transfer the zone of a domain (contract §15.7). */
 export const TRANSFERS_OF_DOMAIN: Resource = {
   path: '/api/v1/domains/:name/transfers/',
-  guards: [authenticateForDomain, throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' })],
+  guards: [
+    authenticateForDomain,
+    requires('transfers'),
+    throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' }),
+  ],
   GET: {
     id: 'showTransfers',
     summary: 'Show who may transfer the zone',

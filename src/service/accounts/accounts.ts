@@ -6,7 +6,7 @@ import type { System } from '../../system.ts'
 import { operatorFor, type Visit } from '../actor.ts'
 import * as domains from '../domains/domains.ts'
 import { record } from '../events.ts'
-import { reserve, withRights } from '../tokens/rights.ts'
+import { type Holder, reserve, withRights } from '../tokens/rights.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 
 export type { Account }
@@ -41,15 +41,12 @@ export async function show({ system, actor }: Visit): Promise<AccountWithCounts>
 }
 
 /** Changes the settings that users can change themselves. */
-export async function change(
-  visit: Visit,
-  { outreachPreference }: { outreachPreference?: boolean },
-): Promise<AccountWithCounts> {
+export async function change(visit: Visit, settings: store.OwnSettings): Promise<AccountWithCounts> {
   const { system, actor } = visit
-  if (outreachPreference !== undefined) {
-    await withRights(visit, 'account', [], (trx) =>
-      store.setOutreachPreference(trx, actor.accountId, outreachPreference),
-    )
+  if (Object.keys(settings).length > 0) {
+    // It takes rights from members without a factor.
+    const changed: Holder[] = settings.requireMfa === undefined ? [] : [`account ${actor.accountId}`]
+    await withRights(visit, 'ownAccount', changed, (trx) => store.setOwnSettings(trx, actor.accountId, settings))
     record(system, 'account_changed', { account: actor.accountId, by: actor.tokenId })
   }
   return show(visit)

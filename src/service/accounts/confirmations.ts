@@ -1,5 +1,5 @@
 import { Conflict, Denied, Invalid } from '../../errors.ts'
-import { FACTOR_LINK_VALIDITY } from '../../limits.ts'
+import { FACTOR_LINK_VALIDITY, INVITATION_VALIDITY } from '../../limits.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Action } from '../../store/accounts/confirmations.ts'
@@ -33,6 +33,7 @@ export interface Parameters {
     backedUp: boolean
     transports: string[]
   }
+  'accept-invitation': { memberId: string }
 }
 
 export { ACTIONS } from '../../store/accounts/confirmations.ts'
@@ -40,6 +41,7 @@ export type { Action }
 
 /** Returns the seconds for which the links of an action are valid. */
 function validityOf(system: System, action: Action): number {
+  if (action === 'accept-invitation') return INVITATION_VALIDITY
   const isForFactor = action === 'create-totp' || action === 'create-passkey'
   return isForFactor ? FACTOR_LINK_VALIDITY : system.config.confirmationValidity
 }
@@ -137,10 +139,15 @@ function validated<A extends Action>(
   if (account.state === 'disabled') throw new Denied('User inactive.')
   const { used, credentialsChanged } = confirmation
   if (used || credentialsChanged !== account.credentialsChanged || confirmation.action !== action) {
-    throw new Conflict(
-      'This action cannot be carried out because another operation has been performed, invalidating this one. (Are ' +
-        'you trying to perform this action twice?)',
-    )
+    throw overtaken()
   }
   return confirmation.parameters as Parameters[A]
+}
+
+/** Returns the error for a code that something else has made void (contract §11.3). */
+export function overtaken(): Conflict {
+  return new Conflict(
+    'This action cannot be carried out because another operation has been performed, invalidating this one. (Are ' +
+      'you trying to perform this action twice?)',
+  )
 }

@@ -17,7 +17,7 @@ import { add, type NewToken } from '../tokens/tokens.ts'
 import { type Credentials, withPassword } from './credentials.ts'
 
 /** The settings of login tokens (contract §11.2). */
-const SETTINGS = {
+export const LOGIN_SETTINGS = {
   name: 'login',
   maxUnusedPeriod: LOGIN_UNUSED_PERIOD,
   permCreateDomain: true,
@@ -55,7 +55,7 @@ export async function addLogin(
     if (wait !== undefined) throw new Throttled(wait, 'login_failure')
     await store.removeHalfOpen(trx, id, TOKENS_MAX - 1)
   }
-  return add(system, trx, id, { ...SETTINGS, maxAge }, { mfa })
+  return add(system, trx, id, { ...LOGIN_SETTINGS, maxAge }, { mfa })
 }
 
 /**

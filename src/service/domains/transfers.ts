@@ -67,7 +67,7 @@ export async function set(
   access: Access,
   wanted: TransferSettings,
 ): Promise<{ settings: TransferSettings; key: TransferKey | undefined }> {
-  await using zone = await openZone(access, [])
+  await using zone = await openZone(access, [], { use: 'transfers' })
   const { id, name } = zone.domain
   const { system, trx } = zone.publication
   const { accountId, tokenId } = access.actor

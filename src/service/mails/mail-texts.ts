@@ -40,6 +40,11 @@ const CONFIRMATIONS: Record<Action, { subject: string; before: string; after: st
       'Somebody who knows your password has made a passkey. If it was you, please open this link and press the button:',
     after: `Whoever has the passkey can then sign in to your account with it. ${CHANGE_PASSWORD}`,
   },
+  'accept-invitation': {
+    subject: 'You are invited to an account',
+    before: 'To accept the invitation below, please open this link and press the button:',
+    after: 'If you do not know who invites you, please ignore this mail. Nothing will change.',
+  },
 }
 
 /** Writes the mail that asks a user to confirm an action. @param validity seconds @param note a further paragraph */

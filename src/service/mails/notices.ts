@@ -55,6 +55,22 @@ const NOTICES = {
     `The API token ${name} may now create and change tokens of your account, and so do everything that you can do.`,
     PASSWORD,
   ],
+  'handed-over': (email: string) => [
+    'Your account was handed over',
+    `The operator of this service has given your account, with its domains and API tokens, to ${email}. We will not send any more mails about it to this address.`,
+    CONTACT,
+  ],
+  received: (email: string) => [
+    'You have got an account',
+    `The operator of this service has given you the account of ${email}, with its domains, API tokens and members. Its address is yours now. To log in, set a password: use "Forgotten password" on the page for signing in. The mail that you get then lists the API tokens, and the page can delete them.`,
+    CONTACT,
+  ],
+  members: (sentence: string) => ['The members of your account have changed', sentence, PASSWORD],
+  membership: (sentence: string) => [
+    'Your rights for another account have changed',
+    sentence,
+    'If you have questions, please ask the owner of that account.',
+  ],
 } satisfies Record<string, (detail: string) => [subject: string, ...paragraphs: string[]]>
 
 export type Notice = keyof typeof NOTICES
@@ -62,7 +78,7 @@ export type Notice = keyof typeof NOTICES
 /**
  * Sends a notice, if this transaction commits.
  * @param account as it was before the change
- * @param detail the new address, or the name of the token or passkey
+ * @param detail the new address, the name of the token or passkey, or a sentence
  */
 export async function notify(
   system: System,

@@ -4,9 +4,9 @@ import { type Actor, hasToken, type Visit, type Writer } from '../actor.ts'
 
 /** Whom a request counts for (contract §14). */
 export interface Parties {
-  /** The caller: an API token, the logins of an account, or a stranger's network. */
+  /** The caller: an API token, the logins of an account or of a member, or a stranger's network. */
   own: string
-  /** The account, whose API tokens share some counts; undefined: the caller is none. */
+  /** The account, whose API tokens and members share some counts; undefined: the caller is none of these. */
   shared: string | undefined
 }
 
@@ -17,8 +17,10 @@ export interface Parties {
  */
 export function partiesOf(caller: Actor | string): Parties {
   if (typeof caller === 'string') return { own: networkOf(caller), shared: undefined }
-  const { tokenId, accountId, mfa, mfaPending } = caller
+  const { tokenId, accountId, mfa, mfaPending, role, memberId } = caller
   if (mfa === null) return { own: tokenId, shared: accountId }
+  // Members count like API tokens, so that they do not use up the requests of the account's own logins.
+  if (role !== null) return { own: mfaPending ? tokenId : memberId!, shared: accountId }
   return { own: mfaPending ? tokenId : `logins of ${accountId}`, shared: undefined }
 }
 

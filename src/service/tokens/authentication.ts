@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Unauthenticated } from '../../errors.ts'
-import type { PresentedToken } from '../../store/tokens/tokens.ts'
-import * as tokens from '../../store/tokens/tokens.ts'
+import type { PresentedToken } from '../../store/tokens/presented.ts'
+import * as tokens from '../../store/tokens/presented.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../actor.ts'
 

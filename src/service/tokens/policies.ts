@@ -5,15 +5,19 @@ import type { Policy } from '../../store/tokens/tokens.ts'
 import type { RRsetKey } from '../../store/zone/rrsets.ts'
 import type { Actor } from '../actor.ts'
 
+/** The policies of a member who may only read (contract §19.1). */
+const READ_ONLY: Policy[] = [{ domainId: null, subname: null, type: null, permWrite: false }]
+
 /**
  * Returns the policies of the actor's token that can match an RRset of the domain. An empty array means that the token
  * may write everything, because a restricted token has a default policy (contract §6.3).
  */
 export async function policiesOn(
   db: Db,
-  { tokenId, restricted }: Pick<Actor, 'tokenId' | 'restricted'>,
+  { tokenId, restricted, role }: Pick<Actor, 'tokenId' | 'restricted' | 'role'>,
   domainId: number,
 ): Promise<Policy[]> {
+  if (role === 'viewer') return READ_ONLY
   return restricted ? store.matching(db, tokenId, domainId) : []
 }
 

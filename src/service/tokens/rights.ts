@@ -1,8 +1,8 @@
 import { Denied, Unauthenticated } from '../../errors.ts'
 import { type Db, transaction } from '../../store/database.ts'
+import { readPresented } from '../../store/tokens/presented.ts'
 import type { Holder } from '../../store/tokens/rights.ts'
 import * as rights from '../../store/tokens/rights.ts'
-import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import { type Actor, hasToken, type Visit, type Writer } from '../actor.ts'
 import { groupOf } from '../throttling/callers.ts'
@@ -12,14 +12,27 @@ export type { Holder }
 
 type Requirement = (actor: Actor) => void
 
-const mfaPassed: Requirement = ({ mfaPending }) => {
+/** The text for members without the second factor that an account requires (contract §19.3). */
+export const LACKS_FACTOR =
+  'This account requires a second factor of its members. Add one to your own account, and log in with it.'
+/** The text for members who want what only the account's own logins may (contract §19.1). */
+export const OWN_LOGIN = "Only a login of the account itself may do this, not a member's."
+
+const mfaPassed: Requirement = ({ mfaPending, mfaLacking }) => {
   if (mfaPending) throw new Denied()
+  if (mfaLacking) throw new Denied(LACKS_FACTOR)
 }
 const mfaPassedForFactors: Requirement = ({ mfaPending }) => {
   if (mfaPending) throw new Denied('Multi-factor authentication required.')
 }
 const loginToken: Requirement = ({ mfa }) => {
   if (mfa === null) throw new Denied('Login token required.')
+}
+const ownLogin: Requirement = ({ role }) => {
+  if (role !== null) throw new Denied(OWN_LOGIN)
+}
+const noEditor: Requirement = ({ role }) => {
+  if (role === 'editor') throw new Denied()
 }
 const withoutPolicies: Requirement = ({ restricted }) => {
   if (restricted) throw new Denied()
@@ -37,15 +50,20 @@ const domainDeletion = [mfaPassed, permission('permDeleteDomain')]
 const REQUIREMENTS = {
   reads: [mfaPassed],
   rrsets: [mfaPassed],
+  // What gives others the whole zone is no writing of records; viewers fail as whoever may not write it.
+  transfers: [mfaPassed, noEditor],
   domainCreation: [mfaPassed, permission('permCreateDomain')],
   domainDeletion,
   keys: domainDeletion,
   keysByForce: [...domainDeletion, loginToken],
   tokens: [mfaPassed, permission('permManageTokens')],
   account: [mfaPassed, permission('permManageTokens'), withoutPolicies],
-  factorReads: [loginToken, permission('permManageTokens'), withoutPolicies],
-  factors: [loginToken, mfaPassedForFactors, permission('permManageTokens'), withoutPolicies],
-  codes: [loginToken, permission('permManageTokens')],
+  ownAccount: [mfaPassed, permission('permManageTokens'), withoutPolicies, ownLogin],
+  members: [mfaPassed, permission('permManageTokens'), withoutPolicies, loginToken],
+  memberships: [mfaPassed, permission('permManageTokens'), withoutPolicies, loginToken, ownLogin],
+  factorReads: [loginToken, permission('permManageTokens'), withoutPolicies, ownLogin],
+  factors: [loginToken, mfaPassedForFactors, permission('permManageTokens'), withoutPolicies, ownLogin],
+  codes: [loginToken, permission('permManageTokens'), ownLogin],
   ownToken: [],
   logout: [],
 } satisfies Record<string, Requirement[]>
@@ -82,7 +100,7 @@ export async function renew(
   // Sent together. The second statement sees the state at the time when the lock is granted.
   const [, token] = await Promise.all([
     rights.lock(trx, kept, changed),
-    tokens.readPresented(trx, tokenId, address, system.now()),
+    readPresented(trx, tokenId, address, system.now()),
   ])
   const actor = actorOf(token, address)
   // The operator has meanwhile bound the token to another account.
@@ -92,8 +110,9 @@ export async function renew(
 }
 
 /** Returns the holders of the rights that a write of a token keeps. */
-function keptBy({ tokenId, accountId, ownerId }: Actor): Holder[] {
-  return [`token ${tokenId}`, `account ${accountId}`, `account ${ownerId}`]
+function keptBy({ tokenId, accountId, ownerId, memberId, personId }: Actor): Holder[] {
+  const kept: Holder[] = [`token ${tokenId}`, `account ${accountId}`, `account ${ownerId}`]
+  return memberId === null ? kept : [...kept, `member ${memberId}`, `account ${personId!}`]
 }
 
 /**

@@ -7,7 +7,7 @@ import * as policies from '../../store/tokens/policies.ts'
 import type { Token, TokenSettings } from '../../store/tokens/tokens.ts'
 import * as store from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import type { Visit, Writer } from '../actor.ts'
+import { hasToken, type Visit, type Writer } from '../actor.ts'
 import { record } from '../events.ts'
 import { isUuid } from '../ids.ts'
 import { notify } from '../mails/notices.ts'
@@ -62,7 +62,8 @@ export async function create(visit: Visit<Writer>, { settings, problems }: Token
   const { system, actor } = visit
   const { accountId, tokenId: by } = actor
   const created = await withRights(visit, 'tokens', [], async (trx) => {
-    const made = await add(system, trx, accountId, settings, { problems })
+    const madeBy = hasToken(actor) ? actor.memberId : null
+    const made = await add(system, trx, accountId, settings, { problems, madeBy })
     if (made.token.permManageTokens) await notifyOfManagement(system, trx, accountId, made.token)
     return made
   })
@@ -70,7 +71,12 @@ export async function create(visit: Visit<Writer>, { settings, problems }: Token
   return created
 }
 
-/** Creates a token in the caller's transaction, without a notice. @param mfa null: an API token; otherwise a login */
+/**
+ * Creates a token in the caller's transaction, without a notice.
+ * @param mfa null: an API token; otherwise a login
+ * @param memberId the membership whose rights a login gets
+ * @param madeBy the membership with which an API token ends
+ */
 export async function add(
   system: System,
   trx: Db,
@@ -80,14 +86,16 @@ export async function add(
     problems = {},
     mfa = null,
     secret = generateSecret(),
-  }: { problems?: Problems; mfa?: boolean | null; secret?: string } = {},
+    memberId = null,
+    madeBy = null,
+  }: { problems?: Problems; mfa?: boolean | null; secret?: string } & Partial<store.Dependence> = {},
 ): Promise<NewToken> {
   refuseProblems(settings, problems)
   await store.lockCreation(trx, accountId)
   const present = await store.countOwned(trx, accountId, mfa)
   if (present >= TOKENS_MAX) throw limitExceeded('an account', TOKENS_MAX, mfa === null ? 'tokens' : 'login tokens')
   const now = system.now()
-  const owned = { ownerId: accountId, mfa, secretHash: hashSecret(secret) }
+  const owned = { ownerId: accountId, mfa, memberId, madeBy, secretHash: hashSecret(secret) }
   const { id } = await store.insert(trx, { ...owned, ...DEFAULTS, ...settings }, now)
   if (settings.autoPolicy === true) await policies.restrict(trx, id, now)
   return { token: (await store.find(trx, id, now, accountId))!, secret }

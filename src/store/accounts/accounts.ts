@@ -24,6 +24,8 @@ export interface Account {
   limitHistoryOctets: number | null
   /** True if the operator may write about other things than the account. */
   outreachPreference: boolean
+  /** True if members need a second factor to act for it. */
+  requireMfa: boolean
   /** The time of the last change of e-mail address, password, MFA or state. */
   credentialsChanged: Timestamp
   /** The networks from which the user last logged in or set a password, latest first. */
@@ -36,7 +38,8 @@ export interface Account {
 export type Limits = Pick<Account, 'limitDomains' | 'dailyRate' | 'limitHistoryOctets'>
 
 const COLUMNS = `id, created, email, password_hash as "passwordHash", state, domains, limit_domains as "limitDomains",
-  daily_rate as "dailyRate", limit_history_octets as "limitHistoryOctets", outreach_preference as "outreachPreference", credentials_changed as "credentialsChanged",
+  daily_rate as "dailyRate", limit_history_octets as "limitHistoryOctets", outreach_preference as "outreachPreference",
+  require_mfa as "requireMfa", credentials_changed as "credentialsChanged",
   known_networks as "knownNetworks", user_handle as "userHandle"`
 
 /** Returns all accounts, sorted by address. */
@@ -55,7 +58,7 @@ export async function withEmail(db: Db, email: string): Promise<Account | undefi
 
 export type NewAccount = Omit<
   Account,
-  'id' | 'created' | 'domains' | 'credentialsChanged' | 'knownNetworks' | 'userHandle'
+  'id' | 'created' | 'domains' | 'requireMfa' | 'credentialsChanged' | 'knownNetworks' | 'userHandle'
 > & {
   now: Timestamp
 }
@@ -105,6 +108,12 @@ export async function changeCredentials(
   )
 }
 
+/** Gives the account to somebody else: its address changes, and what proves who its owner is goes. Returns the account. */
+export async function replaceOwner(trx: Db, id: string, email: string, now: Timestamp): Promise<Account> {
+  await query(trx, `update accounts set password_hash = null, known_networks = '{}' where id = :id`, { id })
+  return changeCredentials(trx, id, { email }, now)
+}
+
 /**
  * Stores the network from which the user has just proved their identity; keeps KNOWN_NETWORKS of them.
  * @param isProved false: only by the password; then only if the account has no second factor
@@ -137,8 +146,16 @@ export async function setPasswordHash(trx: Db, id: string, passwordHash: string)
   await query(trx, 'update accounts set password_hash = :passwordHash where id = :id', { id, passwordHash })
 }
 
-export async function setOutreachPreference(db: Db, id: string, preference: boolean): Promise<void> {
-  await query(db, 'update accounts set outreach_preference = :preference where id = :id', { id, preference })
+/** The settings of an account that its owner can change; an absent one stays. */
+export type OwnSettings = Partial<Pick<Account, 'outreachPreference' | 'requireMfa'>>
+
+export async function setOwnSettings(db: Db, id: string, settings: OwnSettings): Promise<void> {
+  await query(
+    db,
+    `update accounts set outreach_preference = coalesce(:outreachPreference, outreach_preference),
+       require_mfa = coalesce(:requireMfa, require_mfa) where id = :id`,
+    { outreachPreference: null, requireMfa: null, ...settings, id },
+  )
 }
 
 export async function setLimits(

@@ -9,6 +9,7 @@ export const ACTIONS = [
   'delete-account',
   'create-totp',
   'create-passkey',
+  'accept-invitation',
 ] as const
 export type Action = (typeof ACTIONS)[number]
 

@@ -56,6 +56,7 @@ export async function move(
          update history set owner_id = null, token_id = null, request_id = null
          where domain_id = any (:ids) and owner_id is not null
        ), freed as (delete from policies where domain_id = any (:ids)),
+       unshared as (delete from member_domains where domain_id = any (:ids)),
        before as (select domain_id, key_name, secret from transfers where domain_id = any (:ids)),
        closed as (
          update transfers set addresses = '{}', notify = '{}', secret = null,

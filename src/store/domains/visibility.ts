@@ -1,3 +1,5 @@
+import type { Role } from '../accounts/members.ts'
+
 /** An account, and the properties of the acting token that determine its visible domains. */
 export interface Viewer {
   tokenId: string
@@ -6,11 +8,17 @@ export interface Viewer {
   override: boolean
   /** True if the token has policies; without them it may write everything. */
   restricted: boolean
+  /** The membership on which the token depends. */
+  memberId: string | null
+  /** The role, if it is a member's login. */
+  role: Role | null
+  /** True if a member's login sees only some domains. */
+  confined: boolean
 }
 
-/** Reports whether the viewer sees only the domains that its policies name, not all of the account (contract §3.3). */
-export function isConfined({ override, restricted }: Viewer): boolean {
-  return override && restricted
+/** Reports whether the viewer sees only the domains that its policies, or a membership, name (contract §§3.3 and 19.1). */
+export function isConfined({ override, restricted, role, confined }: Viewer): boolean {
+  return role === null ? override && restricted : confined
 }
 
 /** Returns the SQL condition for a domain that the viewer can see; its members are bindings; without viewer: any. */
@@ -18,6 +26,11 @@ export function visibleTo(viewer: Viewer | undefined): string {
   if (viewer === undefined) return 'true'
   const own = 'domains.owner_id = :accountId'
   if (!viewer.override) return own
+  // Its domains may have become others since it was authenticated, too.
+  if (viewer.role !== null) {
+    return `${own} and (domains.id in (select domain_id from member_domains where member_id = :memberId)
+      or not exists (select from members where id = :memberId and confined))`
+  }
   // The token may have got its first policies, or lost its last, since it was authenticated. `between`: see tokens.ts.
   return `${own} and (domains.id in (select domain_id from policies where token_id = :tokenId)
     or not exists (select from policies where token_id between :tokenId and :tokenId))`

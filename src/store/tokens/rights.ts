@@ -1,8 +1,8 @@
 import { QUEUE_TIMEOUT, WITHDRAWAL_TIMEOUT } from '../../limits.ts'
 import { type Db, query, sendAlong } from '../database.ts'
 
-/** The holder of rights: a token with its own, or an account with those that all its tokens have through it. */
-export type Holder = `token ${string}` | `account ${string}`
+/** The holder of rights: a token with its own; an account, or a membership, with those that tokens have through it. */
+export type Holder = `token ${string}` | `account ${string}` | `member ${string}`
 
 /**
  * Keeps the rights of some holders unchanged until the transaction ends, and reserves those of others for a change.

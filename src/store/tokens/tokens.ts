@@ -1,6 +1,5 @@
 import type { Pool } from 'pg'
 import type { Duration, Timestamp } from '../../time.ts'
-import { mfaEnabled } from '../accounts/second-factors.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 
@@ -31,106 +30,31 @@ export interface Token extends TokenSettings {
   lastUsed: Timestamp | null
   /** The owner's e-mail address. */
   owner: string
+  /** The account for which it acts, if not its owner: it is bound to it, or is a member's login. */
   userOverrideId: string | null
-  /** The bound account's e-mail address. */
+  /** The e-mail address of that account. */
   userOverride: string | null
   mfa: boolean | null
+  /** The address of who made it as a member of the account; null: nobody did. */
+  maker: string | null
   /** True if it is neither too old nor unused for too long (contract §5.5). */
   valid: boolean
 }
 
 /** The SQL condition for a token that is valid at `:now`. */
-const VALID = `(coalesce(tokens.created + tokens.max_age >= :now, true)
+export const VALID = `(coalesce(tokens.created + tokens.max_age >= :now, true)
   and coalesce(greatest(tokens.created, tokens.last_used) + tokens.max_unused_period >= :now, true))`
 
-const COLUMNS = `tokens.id, tokens.created, tokens.last_used as "lastUsed", tokens.user_override_id as "userOverrideId",
-  tokens.mfa, tokens.max_age as "maxAge", tokens.max_unused_period as "maxUnusedPeriod", tokens.name,
+/** The account for which a token acts, if not its owner. */
+const OVERRIDE = `coalesce(tokens.user_override_id, (select account_id from members where members.id = tokens.member_id))`
+
+const COLUMNS = `tokens.id, tokens.created, tokens.last_used as "lastUsed", ${OVERRIDE} as "userOverrideId",
+  tokens.mfa, tokens.maker, tokens.max_age as "maxAge", tokens.max_unused_period as "maxUnusedPeriod", tokens.name,
   tokens.perm_create_domain as "permCreateDomain", tokens.perm_delete_domain as "permDeleteDomain",
   tokens.perm_manage_tokens as "permManageTokens", tokens.auto_policy as "autoPolicy",
   cast(tokens.allowed_subnets as text[]) as "allowedSubnets", ${VALID} as valid,
   (select email from accounts where accounts.id = tokens.owner_id) as owner,
-  (select email from accounts where accounts.id = tokens.user_override_id) as "userOverride"`
-
-/** A presented token, and the conditions of its use. */
-export interface PresentedToken {
-  id: string
-  ownerId: string
-  userOverrideId: string | null
-  /** The daily rate of the bound account, otherwise of the owner. */
-  dailyRate: number | null
-  /** null: an API token; otherwise a login token, true if it has passed MFA (contract §5.1). */
-  mfa: boolean | null
-  /** True if it is a login token that has not passed MFA, although its account has MFA enabled (contract §3.2). */
-  mfaPending: boolean
-  permCreateDomain: boolean
-  permDeleteDomain: boolean
-  permManageTokens: boolean
-  autoPolicy: boolean
-  /** True if it is neither too old nor unused for too long (contract §5.5). */
-  valid: boolean
-  /** True if owner and bound account are both active. */
-  active: boolean
-  /** True if the address is in one of the token's networks. */
-  allowed: boolean
-  /** True if it has policies. */
-  restricted: boolean
-}
-
-/** The presented token and its accounts, as the table `token`. */
-const TOKEN = `with token as materialized (
-    select tokens.*, case when bound.id is null then owner.daily_rate else bound.daily_rate end as daily_rate,
-      ${VALID} as valid,
-      owner.state = 'active' and coalesce(bound.state = 'active', true) as active,
-      cast(:address as inet) <<= any (tokens.allowed_subnets) as allowed
-    from tokens
-    join accounts owner on owner.id = tokens.owner_id
-    left join accounts bound on bound.id = tokens.user_override_id`
-
-/**
- * The members of `PresentedToken`. `between` makes Postgres use the index. With `=` it scans the table if few tokens
- * have nearly all policies: it expects an early match, which is wrong for a token without policies.
- */
-const PRESENTED = `select id, owner_id as "ownerId", user_override_id as "userOverrideId", daily_rate as "dailyRate", mfa,
-    coalesce(not mfa, false) and ${mfaEnabled('owner_id')} as "mfaPending",
-    perm_create_domain as "permCreateDomain", perm_delete_domain as "permDeleteDomain",
-    perm_manage_tokens as "permManageTokens", auto_policy as "autoPolicy", valid, active, allowed,
-    exists (select from policies where policies.token_id between token.id and token.id) as restricted
-  from token`
-
-/**
- * Finds the token with this hash. If the client may use it from `address`, its `last_used` becomes `now`, unless the
- * row is locked, as by another request with the token: requests do not wait for each other. Nor does the statement wait
- * for the disk, so the latest `last_used` may be lost if Postgres crashes.
- */
-export async function usePresented(
-  db: Db,
-  secretHash: Buffer,
-  address: string,
-  now: Timestamp,
-): Promise<PresentedToken | undefined> {
-  return maybeOne(
-    db,
-    `${TOKEN} where tokens.secret_hash = :secretHash), used as (
-       update tokens set last_used = :now where id in (
-         select tokens.id from tokens join token on tokens.id = token.id
-         where token.valid and active and allowed for no key update of tokens skip locked
-       )
-       returning set_config('synchronous_commit', 'off', true)
-     )
-     ${PRESENTED} left join used on true`,
-    { now, address, secretHash },
-  )
-}
-
-/** Returns the present state of the token that was presented before from `address`. */
-export async function readPresented(
-  trx: Db,
-  id: string,
-  address: string,
-  now: Timestamp,
-): Promise<PresentedToken | undefined> {
-  return maybeOne(trx, `${TOKEN} where tokens.id = :id) ${PRESENTED}`, { id, address, now })
-}
+  (select email from accounts where accounts.id = ${OVERRIDE}) as "userOverride"`
 
 export async function isKnown(db: Db, secretHash: Buffer): Promise<boolean> {
   return (await query(db, 'select from tokens where secret_hash = :secretHash', { secretHash })).length > 0
@@ -243,17 +167,27 @@ export async function removeHalfOpen(trx: Db, ownerId: string, kept: number): Pr
   await query(trx, `delete from tokens where id in (${old} for update skip locked)`, { ownerId, kept })
 }
 
+/** On whose membership a new token depends. */
+export interface Dependence {
+  /** The membership whose rights a login has; null: it acts for its owner. */
+  memberId: string | null
+  /** The membership through which an API token is made, if any. */
+  madeBy: string | null
+}
+
 export async function insert(
   db: Db,
-  token: TokenSettings & { ownerId: string; mfa: boolean | null; secretHash: Buffer },
+  token: TokenSettings & Dependence & { ownerId: string; mfa: boolean | null; secretHash: Buffer },
   now: Timestamp,
 ): Promise<{ id: string }> {
   return one(
     db,
     `insert into tokens (created, owner_id, secret_hash, mfa, name, max_age, max_unused_period,
-       perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets, auto_policy)
+       perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets, auto_policy,
+       member_id, made_by, maker)
      values (:now, :ownerId, :secretHash, :mfa, :name, cast(:maxAge as interval), cast(:maxUnusedPeriod as interval),
-       :permCreateDomain, :permDeleteDomain, :permManageTokens, :allowedSubnets, :autoPolicy)
+       :permCreateDomain, :permDeleteDomain, :permManageTokens, :allowedSubnets, :autoPolicy, :memberId, :madeBy,
+       (select accounts.email from members join accounts on accounts.id = person_id where members.id = :madeBy))
      returning id`,
     { ...token, now },
   )

@@ -4,6 +4,8 @@ import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { freshName, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { type Answer, Client } from '../../support/clients/client.ts'
+import { addMember } from '../../support/clients/members.ts'
+import { freshEmail } from '../../support/clients/people.ts'
 import {
   addFactor,
   addPasskey,
@@ -33,6 +35,9 @@ interface Site {
   /** A factor of the account that was never used, and a passkey, by which it has MFA enabled. */
   factor: string
   passkey: string
+  /** A member of the account; and a membership of the account, which may read for another one. */
+  member: string
+  membership: string
   /** The entry of the creation of www A in the domain's history; and the version before. */
   entry: string
   version: number
@@ -52,6 +57,9 @@ interface Caller {
   login?: boolean
   pending?: boolean
   restricted?: boolean
+  /** Has the login of a member of the account; `editor`: with this role. */
+  member?: boolean
+  editor?: boolean
   /** Whether it sees the domain, may write www A and, with the flag, delete the domain. */
   sees?: boolean
   writes?: boolean
@@ -83,6 +91,16 @@ const bound = (names: boolean | undefined) => async (site: Site) => {
   if (names === true) await addPolicies(service(), token.id, { domain: site.domain, write: true })
   return token.secret
 }
+
+const memberOf =
+  (role: 'viewer' | 'editor' | 'admin', domains?: (site: Site) => Promise<string[]>, mfa = false) =>
+  async (site: Site) =>
+    (await addMember(service(), site.account.id, role, { domains: (await domains?.(site)) ?? null, mfa })).secret
+const MEMBER = { ...NO_FLAGS, login: true, member: true }
+const VIEWER = { ...MEMBER, restricted: true, writes: false, clears: false }
+const EDITOR = { ...MEMBER, editor: true }
+const named = async ({ domain }: Site) => [domain]
+const other = async ({ account }: Site) => [await newDomain(account.api)]
 
 const CALLERS: Record<string, Caller> = {
   'no token': { secret: async () => undefined, refused: true, anonymous: true },
@@ -121,6 +139,62 @@ const CALLERS: Record<string, Caller> = {
     secret: bound(false),
     ...{ ...ALL, manage: false, restricted: true, sees: false },
   },
+  'a viewer': { secret: memberOf('viewer'), ...VIEWER },
+  'a viewer of the domain': { secret: memberOf('viewer', named), ...VIEWER },
+  'a viewer of another domain': { secret: memberOf('viewer', other), ...VIEWER, sees: false },
+  'a viewer of no domain': { secret: memberOf('viewer', async () => []), ...VIEWER, sees: false },
+  'an editor': { secret: memberOf('editor'), ...EDITOR },
+  'an editor of the domain': { secret: memberOf('editor', named), ...EDITOR },
+  'an editor of another domain': { secret: memberOf('editor', other), ...EDITOR, sees: false },
+  'an admin': { secret: memberOf('admin'), ...ALL, login: true, member: true },
+  'an admin, where members need a second factor': {
+    async secret(site) {
+      await query(service().system.db, 'update accounts set require_mfa = true where id = :id', { id: site.account.id })
+      return memberOf('admin')(site)
+    },
+    ...{ ...ALL, login: true, member: true, pending: true },
+  },
+  'a member with a second factor, where members need one': {
+    async secret(site) {
+      await query(service().system.db, 'update accounts set require_mfa = true where id = :id', { id: site.account.id })
+      return memberOf('editor', undefined, true)(site)
+    },
+    ...EDITOR,
+  },
+  'a member before the code of its own factor': {
+    async secret(site) {
+      const { personId, secret } = await addMember(service(), site.account.id, 'admin')
+      await addFactor(service(), personId)
+      return secret
+    },
+    ...{ ...ALL, login: true, member: true, pending: true },
+  },
+  'a member who was removed': {
+    async secret(site) {
+      const { memberId, secret } = await addMember(service(), site.account.id, 'admin')
+      await query(service().system.db, 'delete from members where id = :memberId', { memberId })
+      return secret
+    },
+    refused: true,
+  },
+  'a member whose own account is disabled': {
+    async secret(site) {
+      const { personId, secret } = await addMember(service(), site.account.id, 'admin')
+      await setState(service(), personId, 'disabled')
+      return secret
+    },
+    refused: true,
+  },
+  'a token that a member with a disabled account has made': {
+    async secret(site) {
+      const { personId, memberId } = await addMember(service(), site.account.id, 'admin')
+      const { id, secret } = await addToken(service(), site.account.id, FLAGS)
+      await query(service().system.db, 'update tokens set made_by = :memberId where id = :id', { memberId, id })
+      await setState(service(), personId, 'disabled')
+      return secret
+    },
+    refused: true,
+  },
   'the owner of an override token': { secret: tokenOf(FLAGS, 'owner'), ...ALL, sees: false, relation: 'bound' },
   'a foreign account': {
     secret: async () => (await service().account()).secret,
@@ -157,7 +231,7 @@ interface Row {
   method: string
   query?: string
   /** What `:id` in the path is; default: the token. */
-  idOf?: 'entry'
+  idOf?: 'entry' | 'member' | 'membership'
   /** JSON; text, if there is a media type. */
   body?: (site: Site) => unknown
   mediaType?: string
@@ -191,7 +265,7 @@ const written = (status: number) => ifVisible(({ writes }) => (writes === true ?
 const examined = ifVisible(({ writes }) => [writes === true ? 200 : 403, false])
 
 /** What needs the permission to write the whole domain. */
-const whole = ifVisible(({ clears }) => [clears === true ? 200 : 403, false])
+const whole = ifVisible(({ clears, editor }) => [clears === true && editor !== true ? 200 : 403, false])
 
 /** What needs, besides, the permission to delete it: nobody else replaces its keys, so others find none replaced. */
 const rolled = (...outcome: Outcome) =>
@@ -211,21 +285,33 @@ const tokenChanged = (status: number) =>
     return relation === 'bound' ? [403, false] : [status, true]
   })
 
-/** A login token may read factors, and change them after its MFA step. */
-const factorRead = ({ login }: Caller): Outcome => [login === true ? 200 : 403, false]
+/** A login token of the account may read its factors, and change them after its MFA step. */
+const factorRead = ({ login, member }: Caller): Outcome => [login === true && member !== true ? 200 : 403, false]
 const factorChanged =
   (...outcome: Outcome) =>
-  ({ login, pending }: Caller): Outcome =>
-    login === true && pending !== true ? outcome : [403, false]
+  ({ login, pending, member }: Caller): Outcome =>
+    login === true && pending !== true && member !== true ? outcome : [403, false]
+
+/** Logins of the account, and those of its admins, look after members; memberships are for its own ones alone. */
+const memberChanged =
+  (...outcome: Outcome) =>
+  ({ login, manage }: Caller): Outcome =>
+    login === true && manage === true ? outcome : [403, false]
+const membershipChanged =
+  (...outcome: Outcome) =>
+  ({ login, manage, member }: Caller): Outcome =>
+    login === true && manage === true && member !== true ? outcome : [403, false]
 
 /** What a login token may do, also before its MFA step. */
 const ofLogin =
   (status: number) =>
-  ({ login }: Caller): Outcome => [login === true ? status : 403, false]
+  ({ login, member }: Caller): Outcome => [login === true && member !== true ? status : 403, false]
 
 const ISSUER = '/api/v1/auth/oidc'
 const FACTORS = '/api/v1/auth/totp'
 const PASSKEYS = '/api/v1/auth/passkeys'
+const MEMBERS = '/api/v1/auth/members'
+const MEMBERSHIPS = '/api/v1/auth/memberships'
 const TOKENS = '/api/v1/auth/tokens'
 const POLICIES = `${TOKENS}/:id/policies/rrsets`
 const DOMAINS = '/api/v1/domains'
@@ -233,6 +319,8 @@ const RRSETS = `${DOMAINS}/:name/rrsets`
 const ANY = { domain: null, subname: null, type: null }
 
 const account = (outcome: Outcome) => managed((caller) => (caller.restricted === true ? [403, false] : outcome))
+const ownAccount = (outcome: Outcome) => (caller: Caller) =>
+  caller.member === true ? ([403, false] as Outcome) : account(outcome)(caller)
 
 const ROWS: Row[] = [
   { method: 'GET', path: '/', access: 'open', expected: always(200) },
@@ -250,7 +338,7 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/api/v1/auth/login', access: 'open', expected: always(400) },
   { method: 'POST', path: '/api/v1/auth/logout', beforeMfa: true, expected: always(204) },
   { method: 'GET', path: '/api/v1/auth/account', expected: account([200, false]) },
-  ...['PUT', 'PATCH'].map((method) => ({ method, path: '/api/v1/auth/account', expected: account([200, false]) })),
+  ...['PUT', 'PATCH'].map((method) => ({ method, path: '/api/v1/auth/account', expected: ownAccount([200, false]) })),
   { method: 'POST', path: '/api/v1/auth/account/change-email', access: 'open', expected: always(400) },
   { method: 'POST', path: '/api/v1/auth/account/reset-password', access: 'optional', expected: always(400) },
   { method: 'POST', path: '/api/v1/auth/account/delete', access: 'open', expected: always(400) },
@@ -276,7 +364,10 @@ const ROWS: Row[] = [
     method: 'POST',
     path: `${FACTORS}/:factor/verify`,
     access: 'optional',
-    expected: ({ anonymous, login }) => [anonymous === true || login === true ? 400 : 403, false],
+    expected: ({ anonymous, login, member }) => [
+      anonymous === true || (login === true && member !== true) ? 400 : 403,
+      false,
+    ],
   },
 
   { method: 'GET', path: PASSKEYS, beforeMfa: true, expected: factorRead },
@@ -292,6 +383,21 @@ const ROWS: Row[] = [
   { method: 'POST', path: '/api/v1/auth/login/passkey/options', access: 'open', expected: always(200) },
   { method: 'POST', path: '/api/v1/auth/token/passkey', beforeMfa: true, expected: ofLogin(400) },
   { method: 'POST', path: '/api/v1/auth/token/passkey/options', beforeMfa: true, expected: ofLogin(200) },
+  { method: 'GET', path: MEMBERS, expected: memberChanged(200, false) },
+  {
+    ...{ method: 'POST', path: MEMBERS, body: () => ({ email: freshEmail(), role: 'viewer' }) },
+    expected: memberChanged(201, true),
+  },
+  { method: 'GET', path: `${MEMBERS}/:id`, idOf: 'member', expected: memberChanged(200, false) },
+  {
+    ...{ method: 'PATCH', path: `${MEMBERS}/:id`, idOf: 'member', body: () => ({ role: 'editor' }) },
+    expected: memberChanged(200, true),
+  },
+  { method: 'DELETE', path: `${MEMBERS}/:id`, idOf: 'member', expected: memberChanged(204, true) },
+  { method: 'GET', path: MEMBERSHIPS, expected: membershipChanged(200, false) },
+  { method: 'GET', path: `${MEMBERSHIPS}/:id`, idOf: 'membership', expected: membershipChanged(200, false) },
+  { method: 'POST', path: `${MEMBERSHIPS}/:id/token`, idOf: 'membership', expected: membershipChanged(201, false) },
+  { method: 'DELETE', path: `${MEMBERSHIPS}/:id`, idOf: 'membership', expected: membershipChanged(204, true) },
 
   { method: 'GET', path: '/api/v1/auth/token', beforeMfa: true, expected: always(200) },
   { method: 'GET', path: TOKENS, expected: managed(() => [200, false]) },
@@ -420,7 +526,10 @@ async function makeSite(): Promise<Site> {
   return { ...parties, ...(await makeTokens(parties)), ...(await makeDomain(parties)) }
 }
 
-async function makeTokens({ account, owner }: Parties): Promise<Pick<Site, 'tokens' | 'factor' | 'passkey'>> {
+async function makeTokens({
+  account,
+  owner,
+}: Parties): Promise<Pick<Site, 'tokens' | 'factor' | 'passkey' | 'member' | 'membership'>> {
   const own = await addToken(service(), account.id)
   const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
   const tokens = { own: { id: own.id, policy: '' }, bound: { id: bound.id, policy: '' } }
@@ -432,7 +541,10 @@ async function makeTokens({ account, owner }: Parties): Promise<Pick<Site, 'toke
     token.policy = policy!.id
   }
   const factor = await addFactor(service(), account.id, { used: false })
-  return { tokens, factor, passkey: await addPasskey(service(), account.id) }
+  const { memberId: member } = await addMember(service(), account.id, 'viewer')
+  const host = await service().account()
+  const { memberId: membership } = await addMember(service(), host.id, 'viewer', { personId: account.id })
+  return { tokens, member, membership, factor, passkey: await addPasskey(service(), account.id) }
 }
 
 async function makeDomain({ account }: Parties): Promise<Pick<Site, 'domain' | 'entry' | 'version'>> {
@@ -454,6 +566,7 @@ async function contents({ account, owner }: Site): Promise<string> {
      union all select cast(policies as text) from policies where token_id in (select id from ours)
      union all select concat_ws(' ', id, name) from totp_factors where account_id in (:account, :owner)
      union all select concat_ws(' ', id, name) from passkeys where account_id in (:account, :owner)
+     union all select concat_ws(' ', id, role, person_id) from members where account_id in (:account, :owner) or person_id in (:account, :owner)
      union all select name from domains where owner_id in (:account, :owner)
      union all select concat_ws(' ', domain_id, 'rollover') from rollovers
        where domain_id in (select id from domains where owner_id in (:account, :owner))

@@ -23,6 +23,8 @@ export interface TokenOptions {
   permCreateDomain?: boolean
   permDeleteDomain?: boolean
   permManageTokens?: boolean
+  /** The membership whose rights it has. */
+  memberId?: string | null
 }
 
 export interface Token {
@@ -50,15 +52,16 @@ export async function addToken(
     permCreateDomain: false,
     permDeleteDomain: false,
     permManageTokens: false,
+    memberId: null,
     ...options,
   }
   const [token] = await query<{ id: string }>(
     service.system.db,
     `insert into tokens (name, created, last_used, secret_hash, owner_id, user_override_id, mfa, max_age, max_unused_period,
-       perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets)
+       perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets, member_id)
      values (:name, :created, :lastUsed, :hash, :ownerId, :userOverrideId, :mfa, cast(:maxAge as interval),
        cast(:maxUnusedPeriod as interval), :permCreateDomain, :permDeleteDomain, :permManageTokens,
-       cast(:allowedSubnets as cidr[])) returning id`,
+       cast(:allowedSubnets as cidr[]), :memberId) returning id`,
     { ...columns, ownerId, hash: hashSecret(secret) },
   )
   return { id: token!.id, secret, api: new Client(service.url, secret) }

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import type { Account, Limits } from '../service/accounts/accounts.ts'
-import * as accounts from '../service/accounts/accounts.ts'
-import { removeAll } from '../service/accounts/second-factor.ts'
-import { lookAtAccount } from '../service/operation/looks.ts'
-import { unlink } from '../service/sign-on/identities.ts'
-import { type AddCommand, numberOr, type Outcome, shortTime, table } from './command.ts'
-import { stateOf } from './domain/looks.ts'
+import type { Account, Limits } from '../../service/accounts/accounts.ts'
+import * as accounts from '../../service/accounts/accounts.ts'
+import { handOver } from '../../service/accounts/hand-over.ts'
+import { removeAll } from '../../service/accounts/second-factor.ts'
+import { lookAtAccount } from '../../service/operation/looks.ts'
+import { unlink } from '../../service/sign-on/identities.ts'
+import { type AddCommand, numberOr, type Outcome, shortTime, table } from '../command.ts'
+import { stateOf } from '../domain/looks.ts'
 import { presentToken, tokenCells } from './token.ts'
 
 export function addAccount(program: Command, add: AddCommand): void {
@@ -105,6 +106,9 @@ export function addAccount(program: Command, add: AddCommand): void {
       json: { account: email, identities, logins },
     }
   }).description('end its links with identities of single sign-on, and its logins')
+  add(group, 'hand-over <email> <new-email>', {}, async (system, email: string, to: string) =>
+    shown(await handOver(system, email, to)),
+  ).description('give it to another person: address, password, second factors and logins change; a mail tells both')
   withLimits(
     add(group, 'set-limit <email>', {}, async (system, email: string, options: LimitOptions) =>
       shown(await accounts.setLimits(system, email, limits(options))),

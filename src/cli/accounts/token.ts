@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { withEmail } from '../service/accounts/accounts.ts'
-import { operatorFor } from '../service/actor.ts'
-import type { Token } from '../service/tokens/tokens.ts'
-import * as tokens from '../service/tokens/tokens.ts'
-import { type AddCommand, shortTime, table } from './command.ts'
+import { withEmail } from '../../service/accounts/accounts.ts'
+import { operatorFor } from '../../service/actor.ts'
+import type { Token } from '../../service/tokens/tokens.ts'
+import * as tokens from '../../service/tokens/tokens.ts'
+import { type AddCommand, shortTime, table } from '../command.ts'
 
 interface CreateOptions {
   name?: string

@@ -1,0 +1,70 @@
+import { Invalid } from '../../errors.ts'
+import * as members from '../../service/members/members.ts'
+import * as memberships from '../../service/members/memberships.ts'
+import { answer, answerEmpty } from '../kit/answer.ts'
+import { apiUrl } from '../kit/caller.ts'
+import type { Context } from '../kit/context.ts'
+import { answerList } from '../kit/paging.ts'
+import { MEMBER, MEMBERSHIP, readFate } from './member-representation.ts'
+import { TOKEN } from './token-representation.ts'
+
+const REQUIRED = ['This field is required.']
+
+export async function listMembers(ctx: Context): Promise<void> {
+  await answerList(ctx, {
+    ids: 'uuids',
+    page: (cursor) => members.list(ctx.state, cursor),
+    total: () => members.count(ctx.state),
+    present: (member) => MEMBER.present(member),
+  })
+}
+
+export async function invite(ctx: Context): Promise<void> {
+  const { problems, email, role, ...rest } = MEMBER.read(ctx.state.body())
+  const missing = {
+    ...(email === undefined && problems['email'] === undefined && { email: REQUIRED }),
+    ...(role === undefined && problems['role'] === undefined && { role: REQUIRED }),
+  }
+  const all = { ...problems, ...missing }
+  if (email === undefined || role === undefined || Object.keys(all).length > 0) throw new Invalid(all)
+  const member = await members.invite(ctx.state, { email, role, ...rest }, apiUrl(ctx))
+  answer(ctx, 201, MEMBER.present(member))
+}
+
+export async function showMember(ctx: Context): Promise<void> {
+  answer(ctx, 200, MEMBER.present(await members.get(ctx.state, ctx.params['id']!)))
+}
+
+export async function changeMember(ctx: Context): Promise<void> {
+  const input = () => MEMBER.readForm(ctx.state.body())
+  answer(ctx, 200, MEMBER.present(await members.change(ctx.state, ctx.params['id']!, readFate(ctx), input)))
+}
+
+export async function removeMember(ctx: Context): Promise<void> {
+  await members.remove(ctx.state, ctx.params['id']!, readFate(ctx))
+  answerEmpty(ctx, 204)
+}
+
+export async function listMemberships(ctx: Context): Promise<void> {
+  await answerList(ctx, {
+    ids: 'uuids',
+    page: (cursor) => memberships.list(ctx.state, cursor),
+    total: () => memberships.count(ctx.state),
+    present: (membership) => MEMBERSHIP.present(membership),
+  })
+}
+
+export async function showMembership(ctx: Context): Promise<void> {
+  answer(ctx, 200, MEMBERSHIP.present(await memberships.get(ctx.state, ctx.params['id']!)))
+}
+
+export async function leave(ctx: Context): Promise<void> {
+  await memberships.leave(ctx.state, ctx.params['id']!)
+  answerEmpty(ctx, 204)
+}
+
+export async function openSession(ctx: Context): Promise<void> {
+  const { token, secret } = await memberships.open(ctx.state, ctx.params['id']!)
+  ctx.set('Cache-Control', 'no-store')
+  answer(ctx, 201, TOKEN.presentFull({ ...token, secret }))
+}

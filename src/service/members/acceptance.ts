@@ -1,0 +1,64 @@
+import { Denied, Invalid } from '../../errors.ts'
+import type { Account } from '../../store/accounts/accounts.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import type { Member } from '../../store/accounts/members.ts'
+import * as store from '../../store/accounts/members.ts'
+import type { Db } from '../../store/database.ts'
+import type { System } from '../../system.ts'
+import { add } from '../accounts/accounts.ts'
+import * as confirmations from '../accounts/confirmations.ts'
+import { hashPassword } from '../accounts/passwords.ts'
+import type { Actor } from '../actor.ts'
+import { record } from '../events.ts'
+import { phraseOf, tell } from './members.ts'
+
+/**
+ * Accepts an invitation for the account of the invited address; without one, makes it.
+ * @param actor who is logged in, if anybody
+ * @param newPassword of the account to be made
+ * @throws Invalid, Denied, Conflict (contract §§11.3 and 19.2)
+ */
+export async function accept(
+  system: System,
+  code: string,
+  { actor, newPassword }: { actor: Actor | undefined; newPassword: string | undefined },
+): Promise<Member> {
+  const accountId = await confirmations.check(system, 'accept-invitation', code)
+  const passwordHash = newPassword === undefined ? undefined : await hashPassword(newPassword, accountId)
+  const { member, isNew } = await confirmations.redeem(
+    system,
+    'accept-invitation',
+    code,
+    async (trx, account, { memberId }) => {
+      const invited = await store.find(trx, memberId, { accountId: account.id })
+      if (invited?.personId !== null) throw confirmations.overtaken()
+      const { email } = invited
+      const present = await accounts.withEmail(trx, email)
+      if (actor !== undefined && actor.ownerId !== present?.id) {
+        throw new Denied(`This invitation is for ${email}. Log in as that, or out, and open the link again.`)
+      }
+      if (present?.state === 'disabled') throw new Denied('User inactive.')
+      const isMember =
+        present !== undefined && (await store.withEmail(trx, account.id, present.email))?.personId === present.id
+      if (isMember || present?.id === account.id) throw confirmations.overtaken()
+      const person = present?.state === 'active' ? present : await addPerson(system, trx, email, passwordHash)
+      await store.accept(trx, memberId, person.id, system.now())
+      const member = (await store.find(trx, memberId))!
+      await tell(system, trx, account, `${email} has accepted the invitation to your account, as ${phraseOf(member)}.`)
+      return { member, isNew: person !== present }
+    },
+  )
+  if (isNew) record(system, 'account_created', { account: member.personId, by: 'link' })
+  record(system, 'member_joined', { account: member.accountId, member: member.id, by: 'link' })
+  return member
+}
+
+async function addPerson(system: System, trx: Db, email: string, passwordHash: string | undefined): Promise<Account> {
+  if (!system.config.invitations) {
+    throw new Denied(
+      'There is no account with the invited address. Sign up, or ask the operator, and open the link again.',
+    )
+  }
+  if (passwordHash === undefined) throw Invalid.field('new_password', 'This field is required.')
+  return (await add(system, trx, email, { passwordHash, state: 'active', outreachPreference: true }))!
+}

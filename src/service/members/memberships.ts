@@ -1,0 +1,69 @@
+import { Denied, orNotFound } from '../../errors.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import type { Member } from '../../store/accounts/members.ts'
+import * as store from '../../store/accounts/members.ts'
+import { confirmPrimary } from '../../store/database.ts'
+import * as tokens from '../../store/tokens/tokens.ts'
+import { LOGIN_SETTINGS } from '../accounts/logins.ts'
+import type { Visit } from '../actor.ts'
+import { record } from '../events.ts'
+import { isUuid } from '../ids.ts'
+import type { Cursor, Page } from '../pagination.ts'
+import { LACKS_FACTOR, withRights } from '../tokens/rights.ts'
+import { add, type NewToken } from '../tokens/tokens.ts'
+import { end, tell } from './members.ts'
+
+// The memberships of a person: the accounts for which it may act (contract §19.3).
+
+/** Returns a page of the person's memberships, newest first. */
+export async function list({ system, actor }: Visit, cursor?: Cursor): Promise<Page<Member>> {
+  return store.page(system.db, { personId: actor.accountId }, cursor)
+}
+
+/** Counts the memberships of `list`. */
+export async function count({ system, actor }: Visit): Promise<number> {
+  return store.count(system.db, { personId: actor.accountId })
+}
+
+/** @throws NotFound */
+export async function get({ system, actor }: Visit, id: string): Promise<Member> {
+  return orNotFound(isUuid(id) ? await store.find(system.db, id, { personId: actor.accountId }) : undefined)
+}
+
+/**
+ * Returns a login with which the person acts for the account; it has the rights of the membership as they are at each
+ * request. @throws NotFound; Denied if the account is disabled, or requires a second factor
+ */
+export async function open(visit: Visit, id: string): Promise<NewToken> {
+  const { system, actor } = visit
+  const made = await withRights(visit, 'memberships', [], async (trx) => {
+    const { accountId, requireMfa } = orNotFound(
+      isUuid(id) ? await store.find(trx, id, { personId: actor.accountId }) : undefined,
+    )
+    if ((await accounts.get(trx, accountId))?.state !== 'active') throw new Denied('This account is disabled.')
+    if (requireMfa && actor.mfa !== true) throw new Denied(LACKS_FACTOR)
+    await tokens.removeExpiredLogins(trx, actor.accountId, system.now())
+    await store.noteActive(trx, id, system.now())
+    const { token, secret } = await add(system, trx, actor.accountId, LOGIN_SETTINGS, { mfa: actor.mfa, memberId: id })
+    await store.endLike(trx, token.id, actor.tokenId)
+    return { token: (await tokens.find(trx, token.id, system.now(), actor.accountId))!, secret }
+  })
+  record(system, 'token_created', { account: actor.accountId, token: made.token.id, by: actor.tokenId })
+  return made
+}
+
+/** Ends a membership, if it exists, with its logins and the tokens that the person has made for the account. */
+export async function leave(visit: Visit, id: string): Promise<void> {
+  const { system, actor } = visit
+  const side = { personId: actor.accountId }
+  const known = isUuid(id) ? await store.find(system.db, id, side) : undefined
+  const left = await withRights(visit, 'memberships', known === undefined ? [] : [`member ${id}`], async (trx) => {
+    const member = known && (await store.find(trx, id, side))
+    if (member === undefined) return undefined
+    await end(trx, id, 'end')
+    await tell(system, trx, { id: member.accountId, email: member.account }, `${member.email} has left your account.`)
+    return member
+  })
+  if (left === undefined) await confirmPrimary(system.db)
+  else record(system, 'member_removed', { account: left.accountId, member: id, by: actor.tokenId })
+}

@@ -1,0 +1,401 @@
+import { query } from '../../../src/store/database.ts'
+import { freshName, newDomain, newRRset, succeeded as answered } from '../../support/clients/api.ts'
+import { type Answer, Client } from '../../support/clients/client.ts'
+import { allLettersTo } from '../../support/clients/mails.ts'
+import { addMember, loginOf } from '../../support/clients/members.ts'
+import {
+  accountOf,
+  canLogIn,
+  freshEmail,
+  INVALID_CODE,
+  linkTo,
+  OVERTAKEN,
+  type Person,
+  person,
+  resetLink,
+  said,
+} from '../../support/clients/people.ts'
+import { addFactor, setState } from '../../support/clients/tokens.ts'
+import { useService, withService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import { statementsOf } from '../../support/statements.ts'
+
+// Members of an account (contract §19).
+
+const service = useService()
+
+/** The body of an answer with this status. */
+function succeeded(answer: Answer, status = 200): unknown {
+  return answered(answer, status).json
+}
+
+const using = (secret: string) => new Client(service().url, secret)
+
+/** A person with a login of its own. */
+async function loggedIn(): Promise<Person & { api: Client }> {
+  const someone = await person(service())
+  return { ...someone, api: (await loginOf(service(), someone.id)).api }
+}
+
+interface MemberBody {
+  id: string
+  email: string
+  role: string
+  domains: string[] | null
+  state: string
+}
+
+async function invited(api: Client, body: object): Promise<MemberBody> {
+  return succeeded(await api.post('/auth/members/', body), 201) as MemberBody
+}
+
+const membersOf = async (api: Client) => succeeded(await api.get('/auth/members/')) as MemberBody[]
+const membershipsOf = async (api: Client) =>
+  succeeded(await api.get('/auth/memberships/')) as { id: string; account: string }[]
+
+/** Resolves with a client that acts for the account. */
+async function actAs(api: Client, membershipId: string): Promise<Client> {
+  const { token } = succeeded(await api.post(`/auth/memberships/${membershipId}/token/`, {}), 201) as { token: string }
+  return using(token)
+}
+
+test('who is invited and accepts acts for the account; the history names the person', async (t) => {
+  const [owner, member] = [await loggedIn(), await loggedIn()]
+  const domain = await newDomain(owner.api)
+  const made = await invited(owner.api, { email: member.email, role: 'editor' })
+  t.like(made, {
+    email: member.email,
+    role: 'editor',
+    domains: null,
+    state: 'invited',
+    accepted: null,
+    last_active: null,
+    source: 'invitation',
+  })
+  t.deepEqual(await membershipsOf(member.api), [])
+  const { path } = await linkTo(service(), member.email)
+  const { text } = (await allLettersTo(service().system, member.email))[0]!
+  t.true(text.includes(`${owner.email} invites you to act for the account ${owner.email}, as an editor`), text)
+  const accepted = succeeded(await service().anonymous.post(path, {}))
+  t.deepEqual(accepted, { detail: `Success! You may now act for the account ${owner.email}.` })
+  t.like((await membersOf(owner.api))[0], { id: made.id, state: 'active' })
+  t.like((await membershipsOf(member.api))[0], {
+    account: owner.email,
+    role: 'editor',
+    domains: null,
+    require_mfa: false,
+  })
+
+  const answer = await member.api.post(`/auth/memberships/${made.id}/token/`, {})
+  t.is(answer.headers['cache-control'], 'no-store')
+  const token = succeeded(answer, 201) as Record<string, unknown>
+  t.like(token, { owner: member.email, user_override: owner.email, mfa: false, name: 'login' })
+  // It ends when the login that asked for it does.
+  t.regex(token['max_age'] as string, /^6 23:/)
+  const session = using(token['token'] as string)
+  t.like(succeeded(await session.get('/auth/token/')), {
+    account: { id: owner.id, email: owner.email, domains: 1 },
+    token: { perm_create_domain: false, perm_delete_domain: false, perm_manage_tokens: false },
+    membership: { id: made.id, role: 'editor' },
+  })
+  await newRRset(session, domain)
+  const [entry] = succeeded(await owner.api.get(`/domains/${domain}/history/`)) as { owner: string }[]
+  t.is(entry!.owner, member.email)
+  t.not((await membersOf(owner.api))[0]!['last_active' as 'id'], null)
+
+  // The session is a login of the person, and none of the account's.
+  const ids = async (api: Client) => (succeeded(await api.get('/auth/tokens/')) as { id: string }[]).map(({ id }) => id)
+  t.true((await ids(member.api)).includes(token['id'] as string))
+  t.false((await ids(owner.api)).includes(token['id'] as string))
+
+  const mails = (await allLettersTo(service().system, owner.email)).map((letter) => letter.text)
+  t.true(mails[0]!.includes(`${owner.email} has invited ${member.email} to your account`), mails[0])
+  t.true(mails[1]!.includes(`${member.email} has accepted the invitation to your account`), mails[1])
+})
+
+test('who is invited without an account gets one by the link, although registration is closed', async (t) => {
+  const owner = await loggedIn()
+  const email = freshEmail()
+  await invited(owner.api, { email, role: 'viewer' })
+  const { path } = await linkTo(service(), email)
+  t.deepEqual(said(await service().anonymous.post(path, {})), [400, '{"new_password":["This field is required."]}'])
+  t.is(await accountOf(service(), email), undefined)
+  const short = await service().anonymous.post(path, { new_password: 'short' })
+  t.is(short.status, 400)
+  succeeded(await service().anonymous.post(path, { new_password: 'a long enough one' }))
+  t.true(await canLogIn(service(), email, 'a long enough one'))
+  const { id } = (await accountOf(service(), email))!
+  t.is((await membershipsOf((await loginOf(service(), id)).api)).length, 1)
+  t.deepEqual(said(await service().anonymous.post(path, { new_password: 'a long enough one' })), [409, OVERTAKEN])
+})
+
+test('without INVITATIONS, an invitation makes no account', async (t) => {
+  await withService({ INVITATIONS: 'off' }, async (closed) => {
+    const owner = await person(closed)
+    const { api } = await loginOf(closed, owner.id)
+    const email = freshEmail()
+    await invited(api, { email, role: 'viewer' })
+    const { path } = await linkTo(closed, email)
+    const answer = await closed.anonymous.post(path, { new_password: 'a long enough one' })
+    t.deepEqual(said(answer), [
+      403,
+      '{"detail":"There is no account with the invited address. Sign up, or ask the operator, and open the link again."}',
+    ])
+    t.is(await accountOf(closed, email), undefined)
+    await person(closed, { email })
+    succeeded(await closed.anonymous.post(path, {}))
+  })
+})
+
+test('an invitation that nobody can accept changes nothing', async (t) => {
+  const [owner, member, other] = [await loggedIn(), await loggedIn(), await loggedIn()]
+  const domain = await newDomain(owner.api)
+  const foreign = await newDomain(other.api)
+  await addMember(service(), owner.id, 'viewer', { personId: other.id })
+  await invited(owner.api, { email: member.email, role: 'viewer' })
+  const refused = async (body: object, problems: object) => {
+    const before = await membersOf(owner.api)
+    t.deepEqual(said(await owner.api.post('/auth/members/', body)), [400, JSON.stringify(problems)])
+    t.deepEqual(await membersOf(owner.api), before)
+  }
+  const required = ['This field is required.']
+  await refused({}, { email: required, role: required })
+  await refused(
+    { email: 'x', role: 'owner' },
+    { email: ['Enter a valid email address.'], role: ['"owner" is not a valid choice.'] },
+  )
+  const email = freshEmail()
+  await refused({ email: owner.email.toUpperCase(), role: 'viewer' }, { email: ["This is the account's own address."] })
+  await refused(
+    { email: member.email, role: 'admin' },
+    { email: ['This address is invited already. Delete the invitation before you send another.'] },
+  )
+  await refused(
+    { email: other.email, role: 'admin' },
+    { email: ['This address is that of a member already. Change the role of the member.'] },
+  )
+  await refused(
+    { email, role: 'editor', domains: [domain, foreign, 'none.example'] },
+    { domains: [foreign, 'none.example'].map((name) => `Object with name=${name} does not exist.`) },
+  )
+  await refused(
+    { email, role: 'admin', domains: [domain] },
+    { domains: ['An admin sees all domains: this must be null.'] },
+  )
+  await refused({ email, role: 'editor', domains: [1] }, { domains: ['Item 0: Must be a string.'] })
+  await query(service().system.db, `update accounts set state = 'active' where id = :id`, { id: owner.id })
+})
+
+test('an account has at most LIMIT_MEMBERS members and invitations', async (t) => {
+  await withService({ LIMIT_MEMBERS: '2' }, async (small) => {
+    const owner = await person(small)
+    const { api } = await loginOf(small, owner.id)
+    const bodies = [1, 2, 3].map(() => ({ email: freshEmail(), role: 'viewer' }))
+    const answers = await Promise.all(bodies.map((body) => api.post('/auth/members/', body)))
+    t.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 403])
+    const { text } = answers.find(({ status }) => status === 403)!
+    t.is(text, '{"detail":"Limit exceeded: an account can have at most 2 members."}')
+    t.is((await membersOf(api)).length, 2)
+  })
+})
+
+test('an invitation ends with its time, its deletion, and a change of the credentials of who invites', async (t) => {
+  const owner = await loggedIn()
+  const invite = async () => {
+    const member = await person(service())
+    const { id } = await invited(owner.api, { email: member.email, role: 'admin' })
+    return { id, path: (await linkTo(service(), member.email)).path }
+  }
+  const expired = await invite()
+  await query(
+    service().system.db,
+    `update confirmations set expires = now() - interval '1 second' where account_id = :id`,
+    { id: owner.id },
+  )
+  const WEEK = INVALID_CODE.replace('12:00:00', '7 00:00:00')
+  t.deepEqual(said(await service().anonymous.post(expired.path, {})), [400, WEEK])
+  const deleted = await invite()
+  succeeded(await owner.api.delete(`/auth/members/${deleted.id}/`), 204)
+  t.deepEqual(said(await service().anonymous.post(deleted.path, {})), [409, OVERTAKEN])
+  const overtaken = await invite()
+  const { path } = await resetLink(service(), owner, 5)
+  succeeded(await service().anonymous.post(path, { new_password: 'another long one' }))
+  t.deepEqual(said(await service().anonymous.post(overtaken.path, {})), [409, OVERTAKEN])
+  const { api } = await loginOf(service(), owner.id)
+  t.deepEqual(
+    (await membersOf(api)).map(({ state }) => state),
+    ['invited', 'invited'],
+  )
+})
+
+test('another account than the invited one does not accept; a disabled one neither', async (t) => {
+  const [owner, member, other] = [await loggedIn(), await loggedIn(), await loggedIn()]
+  await invited(owner.api, { email: member.email, role: 'admin' })
+  const { path } = await linkTo(service(), member.email)
+  const wrong = await other.api.post(path, {})
+  t.deepEqual(said(wrong), [
+    403,
+    JSON.stringify({
+      detail: `This invitation is for ${member.email}. Log in as that, or out, and open the link again.`,
+    }),
+  ])
+  await setState(service(), member.id, 'disabled')
+  t.deepEqual(said(await service().anonymous.post(path, {})), [403, '{"detail":"User inactive."}'])
+  await setState(service(), member.id, 'active')
+  t.deepEqual(await membershipsOf(member.api), [])
+  succeeded(await member.api.post(path, {}))
+  t.is((await membershipsOf(member.api)).length, 1)
+})
+
+test('other rights hold at once; a removal ends the logins', async (t) => {
+  const owner = await loggedIn()
+  const [shop, blog] = [await newDomain(owner.api), await newDomain(owner.api)]
+  const { session, memberId } = await addMember(service(), owner.id, 'admin')
+  const names = async () =>
+    (succeeded(await session.get('/domains/')) as { name: string }[]).map(({ name }) => name).sort()
+  t.deepEqual(await names(), [shop, blog].sort())
+  const change = async (body: object) =>
+    succeeded(await owner.api.patch(`/auth/members/${memberId}/`, body)) as MemberBody
+  t.like(await change({ role: 'editor', domains: [shop] }), { role: 'editor', domains: [shop] })
+  t.deepEqual(await names(), [shop])
+  t.is((await session.get(`/domains/${blog}/`)).status, 404)
+  await newRRset(session, shop)
+  t.is((await session.post('/domains/', { name: freshName() })).status, 403)
+  t.like(await change({ role: 'viewer' }), { role: 'viewer', domains: [shop] })
+  t.is((await session.delete(`/domains/${shop}/rrsets/www/A/`)).status, 403)
+  t.like(await change({ domains: null }), { role: 'viewer', domains: null })
+  t.is((await names()).length, 2)
+  t.like(await change({ role: 'admin' }), { role: 'admin', domains: null })
+  succeeded(await session.post('/domains/', { name: freshName() }), 201)
+  succeeded(await owner.api.delete(`/auth/members/${memberId}/`), 204)
+  t.is((await session.get('/domains/')).status, 401)
+})
+
+test('tokens that an admin has made name their maker, and end with the membership unless they are kept', async (t) => {
+  const owner = await loggedIn()
+  const make = async (api: Client, name: string) =>
+    succeeded(await api.post('/auth/tokens/', { name, perm_manage_tokens: true }), 201) as Record<string, string>
+  for (const [way, kept] of [
+    ['?tokens=end', false],
+    ['', false],
+    ['?tokens=keep', true],
+  ] as const) {
+    for (const how of ['removal', 'demotion']) {
+      const admin = await addMember(service(), owner.id, 'admin')
+      const made = await make(admin.session, 'of a member')
+      t.is(made['maker'], admin.email)
+      // What such a token makes depends on the membership, too.
+      const second = await make(using(made['token']!), 'of a token of a member')
+      t.is(second['maker'], admin.email)
+      const path = `/auth/members/${admin.memberId}/${way}`
+      if (how === 'removal') succeeded(await owner.api.delete(path), 204)
+      else succeeded(await owner.api.patch(path, { role: 'editor' }))
+      for (const { id, token } of [made, second] as { id: string; token: string }[]) {
+        t.is((await owner.api.get(`/auth/tokens/${id}/`)).status, kept ? 200 : 404, `${way} ${how}`)
+        t.is((await using(token).get('/domains/')).status, kept ? 200 : 401)
+      }
+      if (kept) {
+        t.like(succeeded(await owner.api.get(`/auth/tokens/${made['id']}/`)), { maker: admin.email })
+        await query(service().system.db, 'delete from accounts where id = :id', { id: admin.personId })
+        t.like(succeeded(await owner.api.get(`/auth/tokens/${made['id']}/`)), { maker: admin.email })
+      }
+    }
+  }
+  const own = await make(owner.api, 'of the owner')
+  t.false('maker' in own)
+  const { memberId } = await addMember(service(), owner.id, 'admin')
+  const wrong = await owner.api.delete(`/auth/members/${memberId}/?tokens=perhaps`)
+  t.deepEqual(said(wrong), [400, '{"tokens":["\\"perhaps\\" is not a valid choice."]}'])
+})
+
+test('a member leaves, and what it has made for the account ends; so do the rights of a deleted account', async (t) => {
+  const owner = await loggedIn()
+  const leaver = await addMember(service(), owner.id, 'admin')
+  const { token } = succeeded(await leaver.session.post('/auth/tokens/', {}), 201) as { token: string }
+  succeeded(await leaver.own.api.delete(`/auth/memberships/${leaver.memberId}/`), 204)
+  for (const api of [leaver.session, using(token)]) t.is((await api.get('/domains/')).status, 401)
+  t.deepEqual(await membersOf(owner.api), [])
+  const [letter] = await allLettersTo(service().system, owner.email)
+  t.true(letter!.text.includes(`${leaver.email} has left your account.`), letter!.text)
+  const gone = await addMember(service(), owner.id, 'viewer')
+  await query(service().system.db, 'delete from accounts where id = :id', { id: gone.personId })
+  t.is((await gone.session.get('/domains/')).status, 401)
+  t.deepEqual(await membersOf(owner.api), [])
+})
+
+test('where members need a second factor, a login without one is refused, also one that was made before', async (t) => {
+  const owner = await loggedIn()
+  await newDomain(owner.api)
+  const member = await addMember(service(), owner.id, 'viewer')
+  t.false('require_mfa' in (succeeded(await owner.api.get('/auth/account/')) as object))
+  t.like(succeeded(await owner.api.patch('/auth/account/', { require_mfa: true })), { require_mfa: true })
+  const LACKS =
+    '{"detail":"This account requires a second factor of its members. Add one to your own account, and log in with it."}'
+  t.deepEqual(said(await member.session.get('/domains/')), [403, LACKS])
+  t.like(succeeded(await member.session.get('/auth/token/')), { account: { domains: null } })
+  const path = `/auth/memberships/${member.memberId}/token/`
+  t.deepEqual(said(await member.own.api.post(path, {})), [403, LACKS])
+  await addFactor(service(), member.personId)
+  t.is((await member.own.api.post(path, {})).status, 403)
+  const { api } = await loginOf(service(), member.personId, true)
+  succeeded(await (await actAs(api, member.memberId)).get('/domains/'))
+  // The account itself needs none.
+  succeeded(await owner.api.get('/domains/'))
+})
+
+test('a membership is not inherited, and other accounts see no member', async (t) => {
+  const [a, b, c] = [await loggedIn(), await loggedIn(), await loggedIn()]
+  const ofA = await addMember(service(), a.id, 'admin', { personId: b.id })
+  const ofB = await addMember(service(), b.id, 'admin', { personId: c.id })
+  await addMember(service(), c.id, 'admin', { personId: a.id })
+  const domain = await newDomain(a.api)
+  // C acts for B, which may act for A: C may not.
+  const own = { detail: "Only a login of the account itself may do this, not a member's." }
+  t.deepEqual(said(await ofB.session.get('/auth/memberships/')), [403, JSON.stringify(own)])
+  t.deepEqual(said(await ofB.session.post(`/auth/memberships/${ofA.memberId}/token/`, {})), [403, JSON.stringify(own)])
+  t.is((await ofB.session.get(`/domains/${domain}/`)).status, 404)
+  for (const { api } of [c, b]) {
+    t.is((await api.get(`/auth/members/${ofA.memberId}/`)).status, 404)
+    t.is((await api.patch(`/auth/members/${ofA.memberId}/`, { role: 'viewer' })).status, 404)
+    t.is((await api.delete(`/auth/members/${ofA.memberId}/`)).status, 204)
+  }
+  t.is((await c.api.post(`/auth/memberships/${ofA.memberId}/token/`, {})).status, 404)
+  t.is((await c.api.delete(`/auth/memberships/${ofA.memberId}/`)).status, 204)
+  t.is((await membersOf(a.api)).length, 1)
+})
+
+test('members are listed by page, with as many statements for many as for one', async (t) => {
+  const owner = await loggedIn()
+  const domain = await newDomain(owner.api)
+  await addMember(service(), owner.id, 'editor', { domains: [domain] })
+  const statements = async (path: string) =>
+    (await statementsOf(async () => succeeded(await owner.api.get(path)))).length
+  const few = await statements('/auth/members/?cursor=')
+  await query(
+    service().system.db,
+    `with people as (
+       insert into accounts (created, email, state, credentials_changed)
+       select now(), 'member' || n || '@many.test', 'active', now() from generate_series(1, 10000) as n returning id, email
+     ), made as (
+       insert into members (created, account_id, person_id, email, role, confined, source, accepted)
+       select now(), :id, id, email, 'editor', true, 'invitation', now() from people returning id
+     )
+     insert into member_domains select made.id, domains.id from made, domains where domains.name = :domain`,
+    { id: owner.id, domain },
+  )
+  t.is((await owner.api.get('/auth/members/')).status, 400)
+  t.is(await statements('/auth/members/?cursor='), few)
+  const page = await owner.api.get('/auth/members/?cursor=')
+  t.is((succeeded(page) as unknown[]).length, 500)
+  await query(
+    service().system.db,
+    `with hosts as (
+       insert into accounts (created, email, state, credentials_changed)
+       select now(), 'host' || n || '@many.test', 'active', now() from generate_series(1, 1000) as n returning id
+     )
+     insert into members (created, account_id, person_id, email, role, confined, source, accepted)
+     select now(), id, :id, 'x@many.test', 'viewer', false, 'invitation', now() from hosts`,
+    { id: owner.id },
+  )
+  t.is((succeeded(await owner.api.get('/auth/memberships/?cursor=')) as unknown[]).length, 500)
+})
