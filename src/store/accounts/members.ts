@@ -159,8 +159,9 @@ export async function endLike(trx: Db, tokenId: string, opener: string): Promise
        insert into sign_on_sessions (token_id, issuer, sub, sid)
        select :tokenId, issuer, sub, sid from sign_on_sessions where token_id = :opener
      )
-     update tokens set max_age =
-       case when opener.max_age is not null then greatest(opener.max_age - (tokens.created - opener.created), interval '0') end
+     update tokens set max_age = case when opener.max_age is not null then
+       greatest(justify_hours(opener.max_age - (tokens.created - opener.created)), interval '0')
+     end
      from tokens opener where tokens.id = :tokenId and opener.id = :opener`,
     { tokenId, opener },
   )
