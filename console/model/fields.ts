@@ -166,6 +166,11 @@ function likeliest(name: string, below: string): string[] {
   return name.includes('.') ? [absolute(name), below] : [below, absolute(name)]
 }
 
+/** A content that somebody looks for: with the final dot of a name at its end, which records have. */
+export function contentOf(typed: string): string {
+  return typed.replace(/(?:^| )(?!\d+\.\d+\.\d+\.\d+$)[\w*-]+(?:\.[\w-]+)+$/, '$&.')
+}
+
 /** The record with the answer to its question. */
 export function answered(record: string, { at }: Question, answer: string): string {
   return written(lexRecord(record).map((token, i) => (i === at ? { ...token, raw: answer } : token)))

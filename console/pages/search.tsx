@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { searchRRsets } from '../api/rrsets.ts'
+import { contentOf } from '../model/fields.ts'
 import { shownName } from '../model/rrset.ts'
 import { List } from '../parts/list.tsx'
 import { Loaded, useMore } from '../parts/loading.tsx'
@@ -19,7 +20,8 @@ export function SearchPage() {
     <>
       <h1 tabIndex={-1}>Search records</h1>
       <p>
-        Finds in all domains the records with exactly this content, as they show it, and those of exactly this name.
+        Finds in all domains the records with exactly this content, as they show it, and those of exactly this name. A
+        name needs no final dot.
       </p>
       <form
         class="tools"
@@ -32,6 +34,7 @@ export function SearchPage() {
         <input
           type="search"
           aria-label="Content or name"
+          autofocus
           placeholder="192.0.2.1, 10 mail.example.org., www.example.org"
           value={text}
           required
@@ -43,7 +46,7 @@ export function SearchPage() {
       </form>
       {asked !== '' && (
         <>
-          <Results key={`content ${asked}`} title="With this content" parameter="content" text={asked} />
+          <Results key={`content ${asked}`} title="With this content" parameter="content" text={contentOf(asked)} />
           <Results key={`name ${asked}`} title="Of this name" parameter="name" text={asked} />
         </>
       )}
@@ -59,12 +62,15 @@ function Results({ title, parameter, text }: { title: string; parameter: 'conten
       <Loaded asked={asked}>
         {(rrsets) =>
           rrsets.length === 0 ? (
-            <p role="status">None.</p>
+            <p role="status">
+              {parameter === 'content' ? 'No record set has a record ' : 'There are no records at '}
+              <b class="mono">{text}</b>
+            </p>
           ) : (
             <List heads={['Name', 'Type', 'Records']}>
               {rrsets.map(({ domain, subname, name, type, records }) => (
                 <tr key={`${name} ${type}`}>
-                  <td>
+                  <td class="mono">
                     <a href={`domains/${domain}?${queryOf({ filter: `name:${shownName(subname)} type:${type}` })}`}>
                       {name}
                     </a>

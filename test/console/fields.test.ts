@@ -1,6 +1,15 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { answered, checked, FIELDS, meant, questionIn, recordOf, valuesOf } from '../../console/model/fields.ts'
+import {
+  answered,
+  checked,
+  contentOf,
+  FIELDS,
+  meant,
+  questionIn,
+  recordOf,
+  valuesOf,
+} from '../../console/model/fields.ts'
 import { split, takeCounted } from '../../src/dns/octets.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import { EXAMPLES } from '../dns/examples/index.ts'
@@ -63,6 +72,19 @@ test('any text is the content of a TXT record, which shows it whole', (t) => {
       t.deepEqual(valuesOf('TXT', canonical), [text])
     }),
   )
+})
+
+test('a name in a content that somebody looks for needs no final dot', (t) => {
+  const wanted: [typed: string, content: string][] = [
+    ['ns1.shop.test', 'ns1.shop.test.'],
+    ['10 mail.shop.test', '10 mail.shop.test.'],
+    ['ns1.shop.test.', 'ns1.shop.test.'],
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['"v=spf1 include:shop.test"', '"v=spf1 include:shop.test"'],
+    ['1 . ipv4hint=192.0.2.1', '1 . ipv4hint=192.0.2.1'],
+  ]
+  for (const [typed, content] of wanted) t.is(contentOf(typed), content)
 })
 
 test('a record is checked in the words of its fields', (t) => {

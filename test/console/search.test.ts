@@ -32,7 +32,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const names = page.getByRole('region', { name: 'Of this name' })
     await contents.getByRole('link').first().waitFor()
     t.deepEqual(await contents.getByRole('link').allTextContents(), domains.map((domain) => `a.${domain}.`).reverse())
-    await names.getByText('None.').waitFor()
+    await names.getByText(`There are no records at ${ADDRESS}`).waitFor()
     await check(t, tab, 'search')
     // The link shows the domain's records with this content.
     await contents.getByRole('link').last().click()
