@@ -23,7 +23,7 @@ export function DeleteAccount({ account, hasFactor }: { account: Account; hasFac
       <p>We mail you a link that deletes your account, with all its tokens and settings. There is no way back.</p>
       {account.domains_under_management > 0 && (
         <p>
-          Before that, delete <a href="">your domains</a>: an account that has some stays.
+          Before that, delete <a href="">your domains</a>: an account that has domains cannot be deleted.
         </p>
       )}
       <details>

@@ -3,7 +3,7 @@ import { mayWriteIn } from '../model/may-write.ts'
 import { navigate } from '../router.ts'
 import { onChange, Shared } from '../shared.ts'
 import { api, ask } from './client.ts'
-import { hasExpired, session } from './session.ts'
+import { hasExpired, hasLeft, session } from './session.ts'
 
 export type OwnToken = components['schemas']['OwnToken']
 
@@ -36,6 +36,7 @@ export function noteDomains(domains: number | { by: number }): void {
 export async function begin(secret: string): Promise<void> {
   const own = await ask(api.GET('/api/v1/auth/token/', { headers: { Authorization: `Token ${secret}` } }))
   hasExpired.value = false
+  hasLeft.value = false
   session.value = { secret }
   me.value = own
 }
@@ -69,6 +70,7 @@ export async function signOut(): Promise<void> {
 
 /** Ends the session of this tab. */
 export function forgetSession(): void {
+  hasLeft.value = true
   session.value = undefined
   // Nor does what was staged stay for whoever uses this tab next.
   sessionStorage.clear()

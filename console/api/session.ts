@@ -14,6 +14,9 @@ export const session = new Shared(read(KEY) as Session | undefined)
 /** Whether the session has ended without the user's doing, so that the sign-in page says so. */
 export const hasExpired = new Shared(false)
 
+/** Whether the user has ended it: so does that page, too. */
+export const hasLeft = new Shared(false)
+
 onChange(() => {
   keep(KEY, session.value)
 })

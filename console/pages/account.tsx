@@ -64,7 +64,7 @@ function Sections() {
             <Panel title="Other sign-ins">
               <OtherSessions />
             </Panel>
-            <Panel title="Delete the account">
+            <Panel title="Delete the account" isDanger>
               <DeleteAccount account={account} hasFactor={hasFactor} />
             </Panel>
           </>

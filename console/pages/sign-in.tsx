@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { withPassword } from '../api/captcha.ts'
 import { api, ask, Refused } from '../api/client.ts'
 import { begin } from '../api/me.ts'
-import { hasExpired } from '../api/session.ts'
+import { hasExpired, hasLeft } from '../api/session.ts'
 import { leave, linking } from '../api/sign-on.ts'
 import { Card } from '../parts/card.tsx'
 import { Act, Field, focusFirst, Form, Refusal, useAction } from '../parts/form.tsx'
@@ -23,6 +23,11 @@ export function SignInPage() {
       {hasExpired.value && (
         <p class="note" role="status">
           Your session has ended. Sign in again: what you have not applied yet is still here.
+        </p>
+      )}
+      {hasLeft.value && (
+        <p class="note" role="status">
+          You are signed out.
         </p>
       )}
       {linking.value !== undefined && (

@@ -7,7 +7,7 @@ export function Card({ title, children }: { title: string; children: ComponentCh
     <div class="card">
       <Mark />
       <h1 tabIndex={-1}>{title}</h1>
-      <p class="host">{window.location.hostname}</p>
+      <p class="host">Zoneplane at {window.location.hostname}</p>
       {children}
     </div>
   )

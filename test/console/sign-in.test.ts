@@ -28,6 +28,7 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await page.evaluate('localStorage.length + document.cookie.length'), 0)
     await page.reload()
     await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await page.getByText('You are signed out.').waitFor()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     t.is(await page.evaluate('sessionStorage.length'), 0)
     t.is((await service().clientOf(String(secret)).get('/auth/account/')).status, 401)
