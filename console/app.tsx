@@ -71,6 +71,9 @@ export function App() {
     focusFirst()
     // What became of it has been shown.
     if (isSignedIn && linking.value?.code === undefined) linking.value = undefined
+    // On phones, they scroll.
+    for (const current of document.querySelectorAll<HTMLElement>('[aria-current=page]'))
+      current.closest('.side, .tabs')!.scrollLeft = current.offsetLeft - 80
     const title = document.querySelector('h1')?.textContent ?? NAME
     document.title = title === NAME ? NAME : `${title} · ${NAME}`
   }, [path, found?.Page])

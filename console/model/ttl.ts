@@ -23,8 +23,9 @@ const UNITS = [
   [1, 'second'],
 ] as const
 
-/** A TTL as people say it: `1 hour`, `90 minutes`. */
+/** A TTL as people say it: `1 hour`, `90 minutes`. @param ttl 0: none is given, so that the service takes the least one */
 export function ttlWords(ttl: number): string {
+  if (ttl === 0) return 'the shortest allowed'
   const [length, unit] = UNITS.find(([each]) => ttl % each === 0 && ttl >= each) ?? [1, 'second']
   return counted(ttl / length, unit)
 }

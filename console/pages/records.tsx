@@ -33,6 +33,8 @@ export function RecordsPage({ name }: { name: string }) {
   const [version, setVersion] = useState<number>()
   const search = useRef<HTMLInputElement>(null)
   const isStaged = edits.size > 0
+  /** Then the bar of the selection takes the place of messages. */
+  const isSelecting = records.selected.length > 0
   useEffect(() => {
     // What was applied before is in the history.
     if (isStaged) setVersion(undefined)
@@ -109,7 +111,9 @@ export function RecordsPage({ name }: { name: string }) {
         />
         <span class="quiet" role="status">
           {!zone.isWhole
-            ? `${counted(rows.length, 'record set')} so far`
+            ? rows.length > 0
+              ? `${counted(rows.length, 'record set')} so far`
+              : zone.problem === undefined && 'Loading…'
             : visible.length < rows.length
               ? `${visible.length.toLocaleString('en')} of ${counted(rows.length, 'record set')}`
               : counted(rows.length, 'record set')}
@@ -123,7 +127,7 @@ export function RecordsPage({ name }: { name: string }) {
             Templates
           </button>
           <button
-            class="main"
+            class={adding === undefined ? 'main' : undefined}
             onClick={() => {
               setAdding(adding ?? FIRST)
             }}
@@ -204,7 +208,7 @@ export function RecordsPage({ name }: { name: string }) {
       )}
       <Keys />
       <div class="foot">
-        {records.selected.length > 0 && (
+        {isSelecting && (
           <Selection
             domain={name}
             rows={records.selected}
@@ -228,13 +232,13 @@ export function RecordsPage({ name }: { name: string }) {
             </button>
           </Tray>
         )}
-        {records.discarded.size > 0 && (
+        {records.discarded.size > 0 && !isSelecting && (
           <div class="bar">
             <span role="status">Discarded {counted(records.discarded.size, 'change')}.</span>
             <button onClick={records.bringBack}>Bring back</button>
           </div>
         )}
-        {version !== undefined && (
+        {version !== undefined && !isSelecting && (
           <Applied
             key={version}
             name={name}

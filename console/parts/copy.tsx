@@ -21,7 +21,15 @@ export function Copy({ text, what, isNamed = false }: CopyProps) {
     }, 2000)
   }
   return (
-    <button type="button" class={isNamed ? undefined : 'small'} aria-label={`Copy ${what}`} onClick={() => void copy()}>
+    <button
+      type="button"
+      class={isNamed ? undefined : 'small copy'}
+      aria-label={`Copy ${what}`}
+      onClick={({ currentTarget }) => {
+        currentTarget.style.minWidth = `${currentTarget.offsetWidth}px`
+        void copy()
+      }}
+    >
       {isCopied ? 'Copied' : isNamed ? `Copy ${what}` : 'Copy'}
     </button>
   )

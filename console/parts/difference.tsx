@@ -1,6 +1,7 @@
 import { type Change, counted, type Line as RecordLine, linesOf, rrsetKey, shownName, verbFor } from '../model/rrset.ts'
 import { ttlWords } from '../model/ttl.ts'
 import { List } from './list.tsx'
+import { TypeBadge } from './type-badge.tsx'
 
 /** Changes as people read them: what goes, and what comes, record by record. A word says it, not the colour alone. */
 export function Difference({ changes }: { changes: Change[] }) {
@@ -10,7 +11,7 @@ export function Difference({ changes }: { changes: Change[] }) {
   return (
     <>
       <p>
-        {summaryOf(changes)} {common !== undefined && `All have the TTL ${common}.`}
+        {summaryOf(changes)} {common !== undefined && `TTL of all: ${common}.`}
       </p>
       {changes.length > 0 && (
         <List isDifference heads={['Name', 'Type', 'Change']}>
@@ -19,7 +20,9 @@ export function Difference({ changes }: { changes: Change[] }) {
               <th scope="row" class="mono">
                 {shownName(change.subname)}
               </th>
-              <td>{change.type}</td>
+              <td>
+                <TypeBadge type={change.type} />
+              </td>
               <td>
                 <Lines {...change} hasTtl={common === undefined} />
               </td>

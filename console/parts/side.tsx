@@ -44,7 +44,9 @@ export function Side() {
         ))}
       </nav>
       <div class="account">
-        <span class="who">{me.value!.account.email}</span>
+        <span class="who" title={me.value!.account.email}>
+          {me.value!.account.email}
+        </span>
         <button class="plain" onClick={() => void signOut()}>
           Sign out
         </button>

@@ -86,7 +86,7 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
       others={<Copy text={command} what="as curl" isNamed />}
     >
       {losses.map((text) => (
-        <p key={text} class="note">
+        <p key={text} class="note wait">
           {text}
         </p>
       ))}

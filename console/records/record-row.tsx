@@ -34,6 +34,7 @@ export function RecordRow({ row, isActive, isRepeating, isSelected, mayEdit, pro
   const { type, state, edit } = row
   const title = titleOf(row)
   const word = edit && wordFor(edit)
+  const formerTtl = edit?.after && edit.base && edit.base.ttl !== state.ttl ? edit.base.ttl : undefined
   const tabIndex = isActive ? 0 : -1
   return (
     <>
@@ -79,6 +80,14 @@ export function RecordRow({ row, isActive, isRepeating, isSelected, mayEdit, pro
           <Records row={row} />
         </span>
         <span role="cell" class="ttl" title={`${state.ttl} seconds`}>
+          {formerTtl !== undefined && (
+            <>
+              <s>
+                <span class="unseen">removed: </span>
+                {ttlWords(formerTtl)}
+              </s>{' '}
+            </>
+          )}
           {ttlWords(state.ttl)}
         </span>
         <span role="cell" class="acts">
@@ -155,7 +164,11 @@ function Records({ row }: { row: Row }) {
   return (
     <span class="texts mono">
       {lines.slice(0, SHOWN_RECORDS).map(({ record, verb }) => (
-        <span key={record} class={verb} title={record.length > MOST ? `${record.length} characters` : undefined}>
+        <span
+          key={record}
+          class={isEdited ? verb : undefined}
+          title={record.length > MOST ? `${record.length} characters` : undefined}
+        >
           {isEdited && <Sign verb={verb} />}
           <Content type={row.type} record={record} />
         </span>

@@ -21,6 +21,7 @@ interface SelectionProps {
 export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete, onClear }: SelectionProps) {
   const [typed, setTyped] = useState({ ttl: '', text: '', other: '' })
   const { ttl, text, other } = typed
+  const [isChanging, setChanging] = useState(false)
   const [isNothing, setNothing] = useState(false)
   const lines = useMemo(
     () =>
@@ -36,7 +37,7 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete
       {label}{' '}
       <input
         class={name}
-        placeholder={name === 'ttl' ? '300, 5m, 1h' : undefined}
+        placeholder={name === 'ttl' ? '5m, 1h' : undefined}
         value={typed[name]}
         aria-invalid={name === 'ttl' && problem !== undefined}
         aria-describedby={name === 'ttl' ? 'selection-problem' : undefined}
@@ -71,15 +72,23 @@ export function Selection({ domain, rows, minimumTtl, mayEdit, onStage, onDelete
       <button type="button" class="small" onClick={onClear}>
         Select none
       </button>
-      <details hidden={!mayEdit}>
-        <summary>Change</summary>
-        <p class="tools">
-          {input('ttl', 'TTL')} {input('text', 'Replace')} {input('other', 'with')}
-          <button class="small" disabled={ttl + text === '' || (text === '') !== (other === '')}>
-            Save
-          </button>
-        </p>
-      </details>
+      <button
+        type="button"
+        class="small"
+        hidden={!mayEdit}
+        aria-expanded={isChanging}
+        onClick={() => {
+          setChanging(!isChanging)
+        }}
+      >
+        Change
+      </button>
+      <p class="tools" hidden={!isChanging}>
+        {input('ttl', 'TTL')} {input('text', 'Replace')} {input('other', 'with')}
+        <button class="small" disabled={ttl + text === '' || (text === '') !== (other === '')}>
+          Save
+        </button>
+      </p>
       <span id="selection-problem" class="problem">
         {problem ?? (isNothing && 'Nothing to change.')}
       </span>

@@ -42,7 +42,7 @@ export function Tray({ domain, edits, refused, isTyping, children }: TrayProps) 
           )
         })}
         {refused > 0 && `; the service refused ${refused}, see the table`}
-        {isTyping && '; stage or cancel first what is open'}
+        {isTyping && '; save or cancel first what is open'}
       </span>
       <span class="rest">{children}</span>
     </div>

@@ -181,7 +181,7 @@ function declare(test: Declare, browser: () => Browser): void {
 - dialog "Review 2 changes to ${name}":
   - heading "Review 2 changes to ${name}" [level=2]
   - status
-  - paragraph: Creates 1 record set, removes 1. All have the TTL 1 hour.
+  - paragraph: Creates 1 record set, removes 1. TTL of all: 1 hour.
   - table:
     - rowgroup:
       - row "Name Type Change":

@@ -103,6 +103,11 @@ function declare(test: Declare, browser: () => Browser): void {
     // It stays until the next change is staged.
     await page.getByLabel('Filter').fill('backup type:a')
     await page.getByText('Applied: 3 changes').waitFor()
+    // The selection takes its place for a while.
+    await page.getByRole('checkbox', { name: 'Select backup A' }).check()
+    await page.getByText('Applied: 3 changes').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Select none' }).click()
+    await page.getByText('Applied: 3 changes').waitFor()
     await page.getByRole('button', { name: 'Edit backup A' }).focus()
     await press(page, 'Delete')
     await page.getByText(`1 change to ${zone.domain}`).waitFor()

@@ -206,6 +206,8 @@ function declare(test: Declare, browser: () => Browser): void {
     await form.getByLabel('TTL').fill('7200')
     await form.getByRole('button', { name: 'Save' }).click()
     await page.getByText(`3 changes to ${zone.domain}`).waitFor()
+    // A row shows its former TTL, too, as it does records.
+    t.is(await page.locator('.record-row', { hasText: '192.0.2.100' }).locator('.ttl').textContent(), 'removed: 1 hour 2 hours') // prettier-ignore
     await apply(page)
     const { json } = await zone.api.get(`/domains/${zone.domain}/rrsets/`)
     const contents = (json as ShownRRset[]).map(

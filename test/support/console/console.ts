@@ -37,7 +37,7 @@ const HIDDEN = `(() => {
     return false
   }
   const cut = shown.filter((element) => element.childElementCount === 0 && element.textContent.trim() !== '' && isCut(element))
-  const floating = (element) => element.closest('.foot, .bar')
+  const floating = (element) => element.closest('.foot, .bar, dialog .buttons')
   const controls = shown.filter((element) => element.matches('a, button, input, select, textarea, summary'))
   const upon = controls.flatMap((one, i) => controls.slice(i + 1).filter((other) => {
     if (one.contains(other) || floating(one) !== floating(other)) return false
