@@ -57,6 +57,8 @@ const DEFAULTS: Config = {
   oidcName: 'Single sign-on',
   oidcSignUp: false,
   oidcTrustEmail: false,
+  oidcGroups: [],
+  oidcGroupsClaim: 'groups',
   oidcMfa: 'claims',
   oidcSession: 43_200,
   passwords: true,
@@ -457,7 +459,7 @@ for (const nameServers of [undefined, '', '  ']) {
 
 test('all problems are reported together, each with the variable’s name', (t) => {
   const free = ['HOST', 'ZONEPLANE_DATA', 'ZONEPLANE_SEED', 'PDNS_API_KEY']
-  const freeOfIssuer = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_NAME']
+  const freeOfIssuer = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_GROUPS_CLAIM', 'OIDC_NAME']
   const wrong = NAMES.filter((name) => ![...free, ...freeOfIssuer].includes(name))
   const reported = problems(Object.fromEntries([...wrong, ...freeOfIssuer].map((name) => [name, ';'])))
   t.deepEqual(reported.map((line) => line.split(':', 1)[0]!).sort(), wrong.sort())

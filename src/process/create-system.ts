@@ -177,7 +177,7 @@ function createIssuer(config: Config, log: Log): Issuer | undefined {
     clientId: oidcClientId!,
     clientSecret: oidcClientSecret!,
     callback: callbackOf(publicUrl!),
-    scopes: [],
+    scopes: config.oidcGroups.length === 0 ? [] : ['groups'],
     onFailure: (reason) => log.warn('single sign-on failed', { reason }),
   })
 }

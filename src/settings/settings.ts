@@ -185,6 +185,11 @@ export const GROUPS = {
     oidcTrustEmail: setting('OIDC_TRUST_EMAIL', parse.isOn, 'off')`
       "on": whoever has an address at the issuer gets the account of this address at once; otherwise only after its owner
       has signed in there once`,
+    oidcGroups: unset('OIDC_GROUPS', signOn.groups, [])`
+      groups of the issuer, and the accounts of which they make members, such as
+      "dns-admins=ops@example.net:admin; dns-readers=ops@example.net:viewer". Once set, nobody else can sign in there`,
+    oidcGroupsClaim: setting('OIDC_GROUPS_CLAIM', String, 'groups')`
+      claim that has the groups, as a text or a list; "realm_access.roles" is one within another`,
     oidcMfa: setting('OIDC_MFA', parse.oneOf(['claims', 'trust']), 'claims')`
       which sign-ins count as with a second factor: "claims", those of which the issuer says so, or "trust", all`,
     oidcSession: setting('OIDC_SESSION', parse.integer(60, 30 * 86_400), '43200')`

@@ -1,17 +1,14 @@
-import { Conflict, Denied } from '../../errors.ts'
+import { Denied } from '../../errors.ts'
 import type { Subject } from '../../issuer/issuer.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Identity } from '../../store/accounts/identities.ts'
 import * as store from '../../store/accounts/identities.ts'
-import * as signIns from '../../store/accounts/sign-ins.ts'
 import { type Db, transaction } from '../../store/database.ts'
-import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import { add, canonicalEmail, emailProblems, withEmail } from '../accounts/accounts.ts'
+import { add, canonicalEmail, emailProblems } from '../accounts/accounts.ts'
 import { record } from '../events.ts'
 import { notify } from '../mails/notices.ts'
-import { reserve } from '../tokens/rights.ts'
 
 /** The account of somebody at the issuer. */
 export interface Found {
@@ -110,24 +107,4 @@ function takenBy({ config: { oidcName: name } }: System, email: string): Denied 
     `The account with the address ${email} belongs to somebody else at ${name}, who perhaps had this address before. Ask ` +
       'the operator of this service to end this link.',
   )
-}
-
-/**
- * Ends the links of an account with identities, so that another one can take their place. Its logins end, too, as they
- * may be of these. Only the operator may do it.
- * @throws NotFound; Conflict if there is none
- */
-export async function unlink(system: System, email: string): Promise<{ identities: number; logins: string[] }> {
-  const { id } = await withEmail(system, email)
-  const removed = await transaction(system.db, async (trx) => {
-    await reserve(trx, `account ${id}`)
-    await accounts.lock(trx, id)
-    const identities = await store.removeFrom(trx, id)
-    if (identities === 0) throw new Conflict(`${email} is linked with no identity; nothing was changed.`)
-    await signIns.voidCodes(trx, id, undefined)
-    return { identities, logins: await tokens.removeOwned(trx, id, 'logins') }
-  })
-  record(system, 'identity_unlinked', { account: id })
-  for (const token of removed.logins) record(system, 'token_deleted', { account: id, token })
-  return removed
 }

@@ -1,10 +1,9 @@
 import { Conflict, Denied, Invalid, NotFound } from '../../errors.ts'
-import type { Issuer } from '../../issuer/issuer.ts'
+import type { Issuer, Subject } from '../../issuer/issuer.ts'
 import { SIGN_IN_CODE_TIME, SIGN_IN_TIME } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import * as identities from '../../store/accounts/identities.ts'
 import * as signIns from '../../store/accounts/sign-ins.ts'
-import { transaction } from '../../store/database.ts'
 import * as sessions from '../../store/tokens/sign-on-sessions.ts'
 import type { System } from '../../system.ts'
 import { toDuration } from '../../time.ts'
@@ -16,6 +15,8 @@ import { withRights } from '../tokens/rights.ts'
 import { generateSecret } from '../tokens/secrets.ts'
 import type { NewToken } from '../tokens/tokens.ts'
 import { beginAttempt, readAttempt } from './browser.ts'
+import { withGroups } from './group-memberships.ts'
+import { groupsOf, hasGroups } from './groups.ts'
 import { accountOf, link, usable } from './identities.ts'
 
 /** A code that a callback has handed to the page, and the cookie of its browser. */
@@ -66,16 +67,32 @@ async function outcome(system: System, query: string, cookie: string | undefined
   if (!(await signIns.claim(system.db, stateHash, expires, system.now()))) {
     throw new Denied('This sign-in was used before. Sign in again.')
   }
-  const subject = await issuerOf(system).redeem(query, binding, ({ email }) => email !== undefined)
+  const subject = await issuerOf(system).redeem(
+    query,
+    binding,
+    (claims) => claims['email'] !== undefined && hasGroups(system.config, claims),
+  )
+  const groups = await groupsOrEnd(system, subject)
   const { account, isLinked } = await accountOf(system, subject)
   const code = generateSecret()
   const { issuer, sub, sid, isMultiFactor } = subject
   const mfa = isMultiFactor || system.config.oidcMfa === 'trust'
   // Whoever has to sign in to the account first needs longer.
   const validity = isLinked ? SIGN_IN_CODE_TIME : SIGN_IN_TIME
-  const signIn = { issuer, sub, sid, accountId: account.id, mfa }
+  const signIn = { issuer, sub, sid, accountId: account.id, mfa, groups }
   await signIns.setOutcome(system.db, stateHash, { ...signIn, codeHash: hashSecret(code), validity, now: system.now() })
   return code
+}
+
+/** Returns the groups of somebody; if they let nobody in, memberships of groups end. @throws Denied */
+async function groupsOrEnd(system: System, subject: Subject): Promise<string[]> {
+  try {
+    return groupsOf(system.config, subject.claims) ?? []
+  } catch (error) {
+    const linked = await identities.find(system.db, subject)
+    if (error instanceof Denied && linked !== undefined) await withGroups(system, linked.accountId, [])
+    throw error
+  }
 }
 
 /**
@@ -85,9 +102,9 @@ async function outcome(system: System, query: string, cookie: string | undefined
  */
 export async function exchange(system: System, handed: HandedCode, address: string): Promise<NewToken> {
   const { presented, signIn } = await find(system, handed)
-  const { accountId, mfa } = signIn
-  const made = await transaction(system.db, async (trx) => {
-    const account = usable(await accounts.lock(trx, accountId))
+  const { accountId, mfa, groups } = signIn
+  const made = await withGroups(system, accountId, groups, async (trx, locked) => {
+    const account = usable(locked)
     const linked = await identities.find(trx, signIn)
     if (linked?.accountId !== accountId) throw new Conflict(toLink(system, account.email))
     if (!(await signIns.use(trx, presented, system.now()))) throw invalidCode()
@@ -115,6 +132,7 @@ export async function linkTo(visit: Visit, handed: HandedCode): Promise<void> {
     await link(system, trx, signIn, account)
   })
   record(system, 'identity_linked', { account: actor.accountId, by: actor.tokenId })
+  await withGroups(system, actor.accountId, signIn.groups)
 }
 
 async function find(

@@ -174,6 +174,6 @@ export async function keep(trx: Db, holders: Holder[]): Promise<void> {
 }
 
 /** Reserves the rights of a token, or of all tokens of an account, for a change by a writer without a token. */
-export async function reserve(trx: Db, holder: Holder): Promise<void> {
-  await rights.lock(trx, [], [holder])
+export async function reserve(trx: Db, ...holders: Holder[]): Promise<void> {
+  await rights.lock(trx, [], holders)
 }

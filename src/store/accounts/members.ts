@@ -60,6 +60,11 @@ export async function all(db: Db, accountId: string): Promise<Member[]> {
   return query(db, `select ${COLUMNS} from members where account_id = :accountId order by created, id`, { accountId })
 }
 
+/** Returns the memberships of a person that groups of single sign-on have given. */
+export async function ofGroups(db: Db, personId: string): Promise<Member[]> {
+  return query(db, `select ${COLUMNS} from members where person_id = :personId and source = 'group'`, { personId })
+}
+
 export async function count(db: Db, side: Side): Promise<number> {
   return (await one<{ n: number }>(db, `select count(*) as n from members where ${condition(side)}`, side)).n
 }

@@ -8,6 +8,8 @@ export interface SignIn extends Identity {
   accountId: string
   /** Whether it counts as with a second factor. */
   mfa: boolean
+  /** The groups of OIDC_GROUPS in which the person is. */
+  groups: string[]
 }
 
 /** Notes that the callback of a sign-in has come; false if it has come before. */
@@ -28,7 +30,7 @@ export async function setOutcome(
   await query(
     trx,
     `update sign_ins set code_hash = :codeHash, issuer = :issuer, sub = :sub, sid = :sid, account_id = :accountId,
-       mfa = :mfa, code_expires = cast(:now as timestamptz) + :validity * interval '1 second'
+       mfa = :mfa, groups = :groups, code_expires = cast(:now as timestamptz) + :validity * interval '1 second'
      where state_hash = :stateHash`,
     { ...signIn, stateHash },
   )
@@ -43,7 +45,7 @@ export interface Presented {
 const VALID = 'code_hash = :codeHash and state_hash = :stateHash and code_expires >= :now'
 
 export async function find(db: Db, presented: Presented, now: Timestamp): Promise<SignIn | undefined> {
-  const sql = `select issuer, sub, sid, account_id as "accountId", mfa from sign_ins where ${VALID}`
+  const sql = `select issuer, sub, sid, account_id as "accountId", mfa, groups from sign_ins where ${VALID}`
   return maybeOne(db, sql, { ...presented, now })
 }
 

@@ -584,3 +584,112 @@ test.serial('without an issuer there is no such path', async (t) => {
   }
   await without.stop()
 })
+
+test.serial('groups make members at each sign-in, and end what they made at the next one without them', async (t) => {
+  const [ops, two] = [freshEmail(), freshEmail()]
+  const [opsId, twoId] = [await account(ops), await account(two)]
+  const rows = `readers=${ops}:viewer; admins=${ops}:admin; two=${two}:editor; lost=${freshEmail()}:admin`
+  const grouped = await servers().serve(settings({ OIDC_GROUPS: rows }))
+  const { email, sub } = someone({ groups: ['readers', 'others'] })
+  const browser = new Browser(grouped.anonymous, PUBLIC)
+  const members = () =>
+    query<{ account: string; role: string; source: string }>(
+      servers().system.db,
+      `select account_id as account, role, source from members
+       where person_id = (select id from accounts where email = :email) order by role`,
+      { email },
+    )
+  const signIn = async (groups: unknown) => {
+    issuer.people.set(sub, { email, email_verified: true, groups })
+    issuer.person = sub
+    return browser.callback()
+  }
+  const enter = async (groups: unknown) => browser.exchange(codeIn(await signIn(groups)))
+  const reader = { account: opsId, role: 'viewer', source: 'group' }
+  await enter(['readers', 'others'])
+  t.deepEqual(await members(), [reader])
+  await enter(['readers', 'admins', 'two', 'lost'])
+  t.deepEqual(await members(), [
+    { ...reader, role: 'admin' },
+    { account: twoId, role: 'editor', source: 'group' },
+  ])
+  const { token } = (await enter('readers')).json as { token: string }
+  t.deepEqual(await members(), [reader])
+
+  const api = grouped.clientOf(token)
+  const [membership] = (await api.get('/auth/memberships/')).json as { id: string }[]
+  const opened = (await api.post(`/auth/memberships/${membership!.id}/token/`)).json as { token: string }
+  t.is((await grouped.clientOf(opened.token).get('/domains/')).status, 200)
+  const owner = grouped.clientOf(await logIn(ops))
+  for (const answer of [
+    await owner.patch(`/auth/members/${membership!.id}/`, { role: 'admin' }),
+    await owner.delete(`/auth/members/${membership!.id}/`),
+  ]) {
+    t.is(answer.status, 403)
+    t.regex(answer.text, /The groups of single sign-on decide about this member/)
+  }
+  const refused = await signIn(['others'])
+  t.is(refused.status, 403)
+  t.regex(
+    saidTo(refused),
+    /^Only members of these groups may use this service: readers, admins, two, lost\. You are in none/,
+  )
+  t.deepEqual(await members(), [])
+  t.is((await grouped.clientOf(opened.token).get('/domains/')).status, 401)
+
+  const there = await made()
+  const { sub: nobody } = someone({ groups: ['others'] })
+  t.is((await new Browser(grouped.anonymous, PUBLIC).callback()).status, 403)
+  t.deepEqual(await made(), there)
+  t.is(typeof nobody, 'string')
+  await grouped.stop()
+})
+
+test.serial(
+  'what somebody has made by hand stays as it is, whatever the groups; an invitation gives way',
+  async (t) => {
+    const ops = freshEmail()
+    const opsId = await account(ops)
+    const grouped = await servers().serve(settings({ OIDC_GROUPS: `admins=${ops}:admin; all=${freshEmail()}:viewer` }))
+    const { email } = someone({ groups: ['admins'] })
+    const sql = `insert into members (created, account_id, email, role, confined, source)
+    values (now(), :opsId, :email, 'viewer', false, 'invitation')`
+    await query(servers().system.db, sql, { opsId, email })
+    const browser = new Browser(grouped.anonymous, PUBLIC)
+    const all = async () =>
+      query(servers().system.db, 'select role, source from members where account_id = :opsId', { opsId })
+    t.is((await browser.signIn()).status, 200)
+    t.deepEqual(await all(), [{ role: 'admin', source: 'group' }])
+    await query(
+      servers().system.db,
+      `update members set source = 'operator', role = 'viewer' where account_id = :opsId`,
+      {
+        opsId,
+      },
+    )
+    await browser.signIn()
+    t.deepEqual(await all(), [{ role: 'viewer', source: 'operator' }])
+    issuer.people.set(issuer.person, { email, email_verified: true, groups: ['all'] })
+    await browser.signIn()
+    t.deepEqual(await all(), [{ role: 'viewer', source: 'operator' }])
+    await grouped.stop()
+  },
+)
+
+test.serial('a logout at the issuer ends the sessions that act for other accounts, too', async (t) => {
+  const ops = freshEmail()
+  await account(ops)
+  const grouped = await servers().serve(settings({ OIDC_GROUPS: `admins=${ops}:admin` }))
+  const { sub } = someone({ groups: ['admins'] })
+  const { token } = (await new Browser(grouped.anonymous, PUBLIC).signIn()).json as { token: string }
+  const api = grouped.clientOf(token)
+  const [membership] = (await api.get('/auth/memberships/')).json as { id: string }[]
+  const opened = (await api.post(`/auth/memberships/${membership!.id}/token/`)).json as {
+    token: string
+    max_age: string
+  }
+  t.regex(opened.max_age, /^(12:00:00|11:59:)/)
+  t.is((await logOut(await logoutToken({ sub }))).status, 200)
+  t.is((await grouped.clientOf(opened.token).get('/domains/')).status, 401)
+  await grouped.stop()
+})

@@ -1,0 +1,121 @@
+import type { Account } from '../../store/accounts/accounts.ts'
+import * as accounts from '../../store/accounts/accounts.ts'
+import * as store from '../../store/accounts/members.ts'
+import { type Db, transaction } from '../../store/database.ts'
+import type { System } from '../../system.ts'
+import { record } from '../events.ts'
+import { end, insert, phraseOf, type Role, ROLES, tell } from '../members/members.ts'
+import { changing, type Holder, reserve } from '../tokens/rights.ts'
+
+/** The memberships that groups give somebody: the account, and the role; of several roles the one with the most rights. */
+type Wanted = Map<string, Role>
+
+/** An event to record after the commit. */
+type Happened = [event: 'member_joined' | 'member_changed' | 'member_removed', ids: { account: string; member: string }]
+
+/** What a sign-in changes about memberships. */
+interface Settlement {
+  wanted: Wanted
+  /** The memberships that it ends or changes. */
+  changed: Holder[]
+}
+
+/**
+ * Makes the memberships of somebody as the groups are now, after `work`, in one transaction that locks the account.
+ * @param reserved whose rights `work` changes
+ * @throws Busy, and errors of `work`
+ */
+export async function withGroups<T = void>(
+  system: System,
+  accountId: string,
+  groups: readonly string[],
+  work: (trx: Db, account: Account | undefined) => Promise<T> = async () => undefined as T,
+  reserved: Holder[] = [],
+): Promise<T> {
+  const settlement = await settlementOf(system, accountId, groups)
+  const holders = [...reserved, ...settlement.changed]
+  const { result, events } = await changing(system, `groups of ${accountId}`, holders, () =>
+    transaction(system.db, async (trx) => {
+      await reserve(trx, ...holders)
+      const account = await accounts.lock(trx, accountId)
+      const result = await work(trx, account)
+      return { result, events: account === undefined ? [] : await settle(system, trx, account, settlement) }
+    }),
+  )
+  for (const [event, ids] of events) record(system, event, { ...ids, by: 'sign-on' })
+  return result
+}
+
+/** Finds out what a sign-in changes. @param groups those in which the person is @returns also whose rights to reserve */
+async function settlementOf(system: System, person: string, groups: readonly string[]): Promise<Settlement> {
+  const wanted: Wanted = new Map()
+  for (const { group, account: email, role } of system.config.oidcGroups) {
+    if (!groups.includes(group)) continue
+    const account = await accounts.withEmail(system.db, email)
+    if (account === undefined) {
+      system.log.warn('OIDC_GROUPS names an account that does not exist', { group })
+      continue
+    }
+    const other = wanted.get(account.id)
+    const isMore = other === undefined || ROLES.indexOf(role) > ROLES.indexOf(other)
+    // Nobody is a member of the own account.
+    if (account.id !== person && isMore) wanted.set(account.id, role)
+  }
+  const present = await store.ofGroups(system.db, person)
+  const others = present.filter(({ accountId, role }) => wanted.get(accountId) !== role)
+  return { wanted, changed: others.map(({ id }): Holder => `member ${id}`) }
+}
+
+/**
+ * Makes the memberships of groups as the groups are now. Those that somebody has made by hand stay as they are.
+ * @param person locked, as the rights of the settlement are
+ */
+async function settle(system: System, trx: Db, person: Account, { wanted, changed }: Settlement): Promise<Happened[]> {
+  const events: Happened[] = []
+  const present = await store.ofGroups(trx, person.id)
+  for (const member of present) {
+    const { id, accountId: account, role } = member
+    const now = wanted.get(account)
+    // Another sign-in has made it meanwhile.
+    if (!changed.includes(`member ${id}`)) continue
+    if (now === undefined) {
+      await end(trx, id, 'end')
+      events.push(['member_removed', { account, member: id }])
+    } else {
+      await store.setRights(trx, id, now, null)
+      if (role === 'admin') await store.removeTokens(trx, id)
+      events.push(['member_changed', { account, member: id }])
+    }
+  }
+  // Sorted, so that nobody waits for another one who waits for him.
+  for (const [account, role] of [...wanted].sort()) {
+    if (present.some(({ accountId }) => accountId === account)) continue
+    const id = await join(system, trx, person, account, role)
+    if (id !== undefined) events.push(['member_joined', { account, member: id }])
+  }
+  return events
+}
+
+/** Adds a membership, unless the person has one that was made by hand. An invitation gives way. @returns its id */
+async function join(
+  system: System,
+  trx: Db,
+  { id: personId, email }: Account,
+  accountId: string,
+  role: Role,
+): Promise<string | undefined> {
+  const account = await accounts.lock(trx, accountId)
+  if (account === undefined) return undefined
+  const present = await store.withEmail(trx, accountId, email)
+  if (present !== undefined && present.personId !== null) return undefined
+  if (present !== undefined) await store.remove(trx, present.id)
+  const member = { email, personId, role, domains: null, source: 'group' } as const
+  const most = system.config.limitMembers
+  if ((await store.count(trx, { accountId })) >= most) {
+    system.log.warn('a group makes nobody a member: the account has as many as it can have', { account: accountId })
+    return undefined
+  }
+  const id = await insert(system, trx, account, member)
+  await tell(system, trx, account, `${email} is now a member of your account by a group, as ${phraseOf(member)}.`)
+  return id
+}
