@@ -6,13 +6,14 @@ import { Code, Form, useAction } from '../parts/form.tsx'
 
 /** The parameters of a form that changes a factor. */
 export interface DeedProps {
+  kind: 'totp' | 'passkeys'
   factor: Pick<Factor, 'id' | 'name'>
   onDone: () => void
   onCancel?: () => void
 }
 
 /** Asks for the first code of a factor. If it is the account's first factor, this session needs another code afterwards. */
-export function Activate({ factor: { id }, onDone, onCancel }: DeedProps) {
+export function Activate({ factor: { id }, onDone, onCancel }: Omit<DeedProps, 'kind'>) {
   const [code, setCode] = useState('')
   const action = useAction()
   const activate = async () => {

@@ -3,17 +3,17 @@ import type { Account } from '../api/account.ts'
 import { withPassword } from '../api/captcha.ts'
 import { api, ask } from '../api/client.ts'
 import { Field, Form, useAction } from '../parts/form.tsx'
-import { useCredentials } from './credentials.tsx'
+import { type Kinds, useCredentials } from './credentials.tsx'
 
 /** Has a link mailed to a new address, which makes it the address of the account. */
-export function ChangeEmail({ account, hasFactor }: { account: Account; hasFactor: boolean }) {
+export function ChangeEmail({ account, kinds }: { account: Account; kinds: Kinds }) {
   const [newEmail, setNewEmail] = useState('')
   const [sentTo, setSentTo] = useState('')
   const action = useAction()
-  const credentials = useCredentials(account, hasFactor, action)
+  const credentials = useCredentials(account, kinds, action)
   const change = async () => {
     setSentTo('')
-    const body = { ...credentials.body, new_email: newEmail }
+    const body = { ...(await credentials.body()), new_email: newEmail }
     await withPassword((captcha) => ask(api.POST('/api/v1/auth/account/change-email/', { body: { ...body, captcha } })))
     setSentTo(newEmail)
     setNewEmail('')

@@ -3,16 +3,17 @@ import type { Account } from '../api/account.ts'
 import { withPassword } from '../api/captcha.ts'
 import { api, ask } from '../api/client.ts'
 import { Form, useAction } from '../parts/form.tsx'
-import { useCredentials } from './credentials.tsx'
+import { type Kinds, useCredentials } from './credentials.tsx'
 
 /** Has a link mailed that deletes the account. */
-export function DeleteAccount({ account, hasFactor }: { account: Account; hasFactor: boolean }) {
+export function DeleteAccount({ account, kinds }: { account: Account; kinds: Kinds }) {
   const [said, setSaid] = useState('')
   const action = useAction()
-  const credentials = useCredentials(account, hasFactor, action)
+  const credentials = useCredentials(account, kinds, action)
   const remove = async () => {
+    const body = await credentials.body()
     const { detail } = await withPassword((captcha) =>
-      ask(api.POST('/api/v1/auth/account/delete/', { body: { ...credentials.body, captcha } })),
+      ask(api.POST('/api/v1/auth/account/delete/', { body: { ...body, captcha } })),
     )
     credentials.clear()
     setSaid(detail)

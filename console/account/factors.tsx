@@ -8,12 +8,14 @@ import { Time } from '../parts/time.tsx'
 import { Activate, type DeedProps } from './activate.tsx'
 import { AddFactor } from './new-factor.tsx'
 
-interface Props {
-  email: string
+interface ListProps {
+  kind: DeedProps['kind']
   factors: Factor[]
   /** Called after a factor was added, changed or deleted. */
   onChange: () => void
 }
+
+type Props = Omit<ListProps, 'kind'> & { email: string }
 
 /** The second factors of the account. */
 export function Factors({ email, factors, onChange }: Props) {
@@ -26,14 +28,15 @@ export function Factors({ email, factors, onChange }: Props) {
           go on without.
         </p>
       ) : (
-        <FactorList factors={factors} onChange={onChange} />
+        <FactorList kind="totp" factors={factors} onChange={onChange} />
       )}
       <AddFactor email={email} onChange={onChange} />
     </>
   )
 }
 
-function FactorList({ factors, onChange }: Omit<Props, 'email'>) {
+/** TOTP factors or passkeys, and what can be done with them. */
+export function FactorList({ kind, factors, onChange }: ListProps) {
   const [open, setOpen] = useState<{ factor: Factor; deed: keyof typeof DEEDS }>()
   const close = () => {
     setOpen(undefined)
@@ -47,7 +50,11 @@ function FactorList({ factors, onChange }: Omit<Props, 'email'>) {
             <b>{factor.name}</b>
             <span class="quiet">
               {factor.last_used === null ? (
-                'Not active yet'
+                kind === 'totp' ? (
+                  'Not active yet'
+                ) : (
+                  'Never used'
+                )
               ) : (
                 <>
                   Last used <Time at={factor.last_used} />
@@ -56,7 +63,7 @@ function FactorList({ factors, onChange }: Omit<Props, 'email'>) {
             </span>
             <span class="deeds">
               {(['Activate', 'Rename', 'Delete'] as const)
-                .filter((deed) => deed !== 'Activate' || factor.last_used === null)
+                .filter((deed) => deed !== 'Activate' || (kind === 'totp' && factor.last_used === null))
                 .map((deed) => (
                   <button
                     key={deed}
@@ -76,6 +83,7 @@ function FactorList({ factors, onChange }: Omit<Props, 'email'>) {
       {Deed !== undefined && (
         <Dialog title={`${open!.deed} ${open!.factor.name}`} onClose={close}>
           <Deed
+            kind={kind}
             factor={open!.factor}
             onDone={() => {
               close()
@@ -91,11 +99,11 @@ function FactorList({ factors, onChange }: Omit<Props, 'email'>) {
 
 const DEEDS = { Activate, Rename, Delete }
 
-function Rename({ factor: { id, name }, onDone, onCancel }: DeedProps) {
+function Rename({ kind, factor: { id, name }, onDone, onCancel }: DeedProps) {
   const [newName, setName] = useState(name)
   const action = useAction()
   const rename = async () => {
-    await ask(api.PATCH('/api/v1/auth/totp/{id}/', { params: { path: { id } }, body: { name: newName } }))
+    await ask(api.PATCH(`/api/v1/auth/${kind}/{id}/`, { params: { path: { id } }, body: { name: newName } }))
     onDone()
   }
   return (
@@ -105,15 +113,21 @@ function Rename({ factor: { id, name }, onDone, onCancel }: DeedProps) {
   )
 }
 
-function Delete({ factor: { id, name }, onDone, onCancel }: DeedProps) {
+function Delete({ kind, factor: { id, name }, onDone, onCancel }: DeedProps) {
   const action = useAction()
   const remove = async () => {
-    await ask(api.DELETE('/api/v1/auth/totp/{id}/', { params: { path: { id } } }))
+    await ask(api.DELETE(`/api/v1/auth/${kind}/{id}/`, { params: { path: { id } } }))
     onDone()
   }
   return (
-    <Form action={action} submit="Delete the factor" isDangerous onSubmit={remove} onCancel={onCancel}>
-      <p>Codes of “{name}” do not count any more. Without another factor, the password alone signs in.</p>
+    <Form
+      action={action}
+      submit={kind === 'totp' ? 'Delete the factor' : 'Delete the passkey'}
+      isDangerous
+      onSubmit={remove}
+      onCancel={onCancel}
+    >
+      <p>“{name}” does not count any more. Without another second factor, the password alone signs in.</p>
     </Form>
   )
 }

@@ -3,16 +3,18 @@ import { DeleteAccount } from '../account/delete-account.tsx'
 import { Factors } from '../account/factors.tsx'
 import { OtherSessions } from '../account/other-sessions.tsx'
 import { Outreach } from '../account/outreach.tsx'
+import { Passkeys } from '../account/passkeys.tsx'
 import { ResetPassword } from '../account/reset-password.tsx'
 import type { Account, Factor } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
 import { isLogin, mayManageAccount } from '../api/me.ts'
+import type { Passkey } from '../api/passkeys.ts'
 import { counted } from '../model/rrset.ts'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Ago } from '../parts/time.tsx'
 
-/** The account of the session: its address, password, second factors and sessions, and its end. */
+/** The account of the session: its address, password, second factors, passkeys and sessions, and its end. */
 export function AccountPage() {
   return (
     <div class="reading settings">
@@ -28,17 +30,19 @@ export function AccountPage() {
 
 function Sections() {
   const asked = useAsked(async () => {
-    const [account, factors] = await Promise.all([
+    const [account, offer, factors, passkeys] = await Promise.all([
       ask(api.GET('/api/v1/auth/account/')),
+      ask(api.GET('/api/v1/service/')),
       // API tokens may not see them.
       isLogin() ? ask(api.GET('/api/v1/auth/totp/')) : [],
+      isLogin() ? ask(api.GET('/api/v1/auth/passkeys/')) : [],
     ])
-    return { account, factors: factors as Factor[] }
+    return { account, offer, factors: factors as Factor[], passkeys: passkeys as Passkey[] }
   }, [])
   return (
     <Loaded asked={asked}>
-      {({ account, factors }) => {
-        const hasFactor = factors.some((factor) => factor.last_used !== null)
+      {({ account, offer, factors, passkeys }) => {
+        const kinds = { codes: factors.some((factor) => factor.last_used !== null), passkeys: passkeys.length > 0 }
         return (
           <>
             <p class="facts">
@@ -51,7 +55,7 @@ function Sections() {
               </span>
             </p>
             <Panel title="E-mail">
-              <ChangeEmail account={account} hasFactor={hasFactor} />
+              <ChangeEmail account={account} kinds={kinds} />
               <Outreach account={account} />
             </Panel>
             <Panel title="Change the password">
@@ -61,11 +65,21 @@ function Sections() {
             <Panel title="Second factors">
               <Factors email={account.email} factors={factors} onChange={asked.reload} />
             </Panel>
+            {isLogin() && (offer.passkeys || kinds.passkeys) && (
+              <Panel title="Passkeys">
+                <Passkeys
+                  email={account.email}
+                  passkeys={passkeys}
+                  isOffered={offer.passkeys}
+                  onChange={asked.reload}
+                />
+              </Panel>
+            )}
             <Panel title="Other sign-ins">
               <OtherSessions />
             </Panel>
             <Panel title="Delete the account" isDanger>
-              <DeleteAccount account={account} hasFactor={hasFactor} />
+              <DeleteAccount account={account} kinds={kinds} />
             </Panel>
           </>
         )

@@ -3,17 +3,30 @@ import type { Factor } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
 import { loadMe } from '../api/me.ts'
 import { signOut } from '../api/me.ts'
+import { signed } from '../api/passkeys.ts'
 import { Card } from '../parts/card.tsx'
-import { Code, Form, useAction } from '../parts/form.tsx'
+import { Act, Code, Form, Refusal, useAction } from '../parts/form.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 
-/** Asks for the code that the log-in still lacks. */
+/** Asks for the code or passkey that the log-in still lacks. */
 export function SecondFactorPage() {
-  const asked = useAsked(() => ask(api.GET('/api/v1/auth/totp/')), [])
+  const asked = useAsked(
+    () => Promise.all([ask(api.GET('/api/v1/auth/totp/')), ask(api.GET('/api/v1/auth/passkeys/'))]),
+    [],
+  )
   return (
     <Card title="Second factor">
       <Loaded asked={asked}>
-        {(factors) => <SecondFactor factors={factors.filter((factor) => factor.last_used !== null)} />}
+        {([all, passkeys]) => {
+          const factors = all.filter((factor) => factor.last_used !== null)
+          return (
+            <>
+              {passkeys.length > 0 && <WithPasskey />}
+              {passkeys.length > 0 && factors.length > 0 && <p class="or">or</p>}
+              {factors.length > 0 && <SecondFactor factors={factors} />}
+            </>
+          )
+        }}
       </Loaded>
       <p class="ways">
         <button class="plain" onClick={() => void signOut()}>
@@ -21,6 +34,22 @@ export function SecondFactorPage() {
         </button>
       </p>
     </Card>
+  )
+}
+
+function WithPasskey() {
+  const action = useAction()
+  const verify = async () => {
+    await ask(api.POST('/api/v1/auth/token/passkey/', { body: { passkey: await signed('token') } }))
+    await loadMe()
+  }
+  return (
+    <>
+      <Refusal of={action} />
+      <Act class="way" action={action} work={verify}>
+        Use a passkey
+      </Act>
+    </>
   )
 }
 

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { withPassword } from '../api/captcha.ts'
 import { api, ask, Refused } from '../api/client.ts'
 import { begin } from '../api/me.ts'
+import { signed } from '../api/passkeys.ts'
 import { hasExpired, hasLeft } from '../api/session.ts'
 import { leave, linking } from '../api/sign-on.ts'
 import { Card } from '../parts/card.tsx'
@@ -11,7 +12,7 @@ import { refusedBy, useAsked } from '../parts/loading.tsx'
 /** The fragment of the address that `npm start` prints: whoever opens it has a token. */
 const TOKEN = '#token'
 
-/** Signs in by address and password, by single sign-on, or by an API token. */
+/** Signs in by address and password, by single sign-on, by a passkey, or by an API token. */
 export function SignInPage() {
   const [isByToken, setByToken] = useState(window.location.hash === TOKEN)
   const offer = useAsked(() => ask(api.GET('/api/v1/service/')), [])
@@ -43,6 +44,7 @@ export function SignInPage() {
         </>
       )}
       <p class="or">or</p>
+      {offer.value?.passkeys === true && <WithPasskey />}
       {isByToken ? (
         <WithToken />
       ) : (
@@ -99,6 +101,22 @@ function WithPassword() {
         onText={setPassword} problems={action.of('password')} />
     </Form>
   ) // prettier-ignore
+}
+
+function WithPasskey() {
+  const action = useAction()
+  const signIn = async () => {
+    const passkey = await signed('login')
+    await begin((await ask(api.POST('/api/v1/auth/login/passkey/', { body: { passkey } }))).token)
+  }
+  return (
+    <>
+      <Refusal of={action} />
+      <Act class="way" action={action} work={signIn}>
+        Sign in with a passkey
+      </Act>
+    </>
+  )
 }
 
 function WithToken() {

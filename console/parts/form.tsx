@@ -83,8 +83,8 @@ export function focusFirst(): void {
 }
 
 /** The input of a code of a second factor. */
-export function Code(field: Pick<FieldProps, 'value' | 'onText' | 'hint' | 'problems'>) {
-  return <Field {...field} label="Code" inputMode="numeric" autocomplete="one-time-code" required />
+export function Code(field: Pick<FieldProps, 'value' | 'onText' | 'hint' | 'problems' | 'required'>) {
+  return <Field required {...field} label="Code" inputMode="numeric" autocomplete="one-time-code" />
 }
 
 interface CheckboxProps {
