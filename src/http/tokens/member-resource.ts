@@ -114,7 +114,11 @@ export const MEMBERS: Group = {
         summary: 'Log in to act for the account',
         answers: { 201: shows(TOKEN.full) },
         errors: {
-          403: ['This account is disabled.', `Limit exceeded: an account can have at most ${TOKENS_MAX} login tokens.`],
+          403: [
+            'This account is disabled.',
+            'Sign in with single sign-on to act for this account: a group there has made you a member.',
+            `Limit exceeded: an account can have at most ${TOKENS_MAX} login tokens.`,
+          ],
         },
         chain: [members.openSession],
       },

@@ -3,6 +3,7 @@ import * as accounts from '../../store/accounts/accounts.ts'
 import type { Member } from '../../store/accounts/members.ts'
 import * as store from '../../store/accounts/members.ts'
 import { confirmPrimary } from '../../store/database.ts'
+import * as sessions from '../../store/tokens/sign-on-sessions.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import { LOGIN_SETTINGS } from '../accounts/logins.ts'
 import type { Visit } from '../actor.ts'
@@ -32,15 +33,18 @@ export async function get({ system, actor }: Visit, id: string): Promise<Member>
 
 /**
  * Returns a login with which the person acts for the account; it has the rights of the membership as they are at each
- * request. @throws NotFound; Denied if the account is disabled, or requires a second factor
+ * request. @throws NotFound; Denied if the account is disabled, or requires a
+ * second factor, or a group decides about the membership, and the person has not signed in at the issuer
  */
 export async function open(visit: Visit, id: string): Promise<NewToken> {
   const { system, actor } = visit
   const made = await withRights(visit, 'memberships', [], async (trx) => {
-    const { accountId, requireMfa } = orNotFound(
+    const { accountId, requireMfa, source } = orNotFound(
       isUuid(id) ? await store.find(trx, id, { personId: actor.accountId }) : undefined,
     )
     if ((await accounts.get(trx, accountId))?.state !== 'active') throw new Denied('This account is disabled.')
+    // Whoever leaves the group could otherwise stay with a password.
+    if (source === 'group' && !(await sessions.exists(trx, actor.tokenId))) throw new Denied(BY_SIGN_ON)
     if (requireMfa && actor.mfa !== true) throw new Denied(LACKS_FACTOR)
     await tokens.removeExpiredLogins(trx, actor.accountId, system.now())
     await store.noteActive(trx, id, system.now())
@@ -51,6 +55,8 @@ export async function open(visit: Visit, id: string): Promise<NewToken> {
   record(system, 'token_created', { account: actor.accountId, token: made.token.id, by: actor.tokenId })
   return made
 }
+
+const BY_SIGN_ON = 'Sign in with single sign-on to act for this account: a group there has made you a member.'
 
 /** Ends a membership, if it exists, with its logins and the tokens that the person has made for the account. */
 export async function leave(visit: Visit, id: string): Promise<void> {

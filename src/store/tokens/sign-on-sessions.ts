@@ -10,6 +10,11 @@ export async function insert(trx: Db, tokenId: string, session: Identity & { sid
   await query(trx, sql, { ...session, tokenId })
 }
 
+/** Reports whether a login token comes from a session at the issuer. */
+export async function exists(db: Db, tokenId: string): Promise<boolean> {
+  return (await query(db, 'select from sign_on_sessions where token_id = :tokenId', { tokenId })).length > 0
+}
+
 /** The sessions of an issuer: of a person, or with an id, or of both. */
 export interface Sessions {
   issuer: string

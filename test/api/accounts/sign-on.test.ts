@@ -1,7 +1,10 @@
 import test from 'ava'
 import type { JWTPayload } from 'jose'
 import { SignJWT } from 'jose'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { request } from 'undici'
+import { projectFolder } from '../../../src/installation/project.ts'
 import { hashPassword } from '../../../src/service/accounts/passwords.ts'
 import { beginAttempt } from '../../../src/service/sign-on/browser.ts'
 import { query } from '../../../src/store/database.ts'
@@ -620,6 +623,13 @@ test.serial('groups make members at each sign-in, and end what they made at the 
   const [membership] = (await api.get('/auth/memberships/')).json as { id: string }[]
   const opened = (await api.post(`/auth/memberships/${membership!.id}/token/`)).json as { token: string }
   t.is((await grouped.clientOf(opened.token).get('/domains/')).status, 200)
+  await query(servers().system.db, 'update accounts set password_hash = :hash where email = :email', {
+    hash: await hashPassword(PASSWORD, 'test'),
+    email,
+  })
+  const byPassword = await grouped.clientOf(await logIn(email)).post(`/auth/memberships/${membership!.id}/token/`)
+  t.is(byPassword.status, 403)
+  t.regex(byPassword.text, /Sign in with single sign-on to act for this account/)
   const owner = grouped.clientOf(await logIn(ops))
   for (const answer of [
     await owner.patch(`/auth/members/${membership!.id}/`, { role: 'admin' }),
@@ -692,4 +702,18 @@ test.serial('a logout at the issuer ends the sessions that act for other account
   t.is((await logOut(await logoutToken({ sub }))).status, 200)
   t.is((await grouped.clientOf(opened.token).get('/domains/')).status, 401)
   await grouped.stop()
+})
+
+test.serial('the settings of the documents for oidc-provider work', async (t) => {
+  const text = readFileSync(join(projectFolder(), 'docs', 'operators', 'accounts.md'), 'utf8')
+  const [block = ''] = /(?<=\n\n) {4}\{\n[^]*?\n {4}\}/.exec(text) ?? []
+  const documented = JSON.parse(block) as Record<string, unknown>
+  const publicUrl = 'https://dns.example.net'
+  const other = await startIssuer(publicUrl, 0, { clients: [{ ...documented, client_secret: CLIENT.secret } as never] })
+  const served = await servers().serve({ ...settings(), OIDC_ISSUER: other.url, PUBLIC_URL: publicUrl })
+  other.person = 'somebody'
+  other.people.set(other.person, { email: freshEmail(), email_verified: true })
+  t.is((await new Browser(served.anonymous, publicUrl).signIn()).status, 200)
+  await served.stop()
+  await other.close()
 })
