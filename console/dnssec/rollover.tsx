@@ -52,8 +52,8 @@ function Acts({ name, rollover, onChanged }: Props) {
         {['signers', 'parent'].includes(rollover.waits_for) && (
           <Act action={action} work={() => confirm(false).then(onChanged)}>
             {rollover.waits_for === 'parent'
-              ? 'The parent has the new DS record alone'
-              : 'The signers show the new key'}
+              ? 'Confirm: the parent has only the new DS record'
+              : 'Confirm: the signers show the new key'}
           </Act>
         )}
         <button disabled={action.isBusy} onClick={onChanged}>
@@ -61,7 +61,7 @@ function Acts({ name, rollover, onChanged }: Props) {
         </button>
         {rollover.can_cancel && (
           <Act action={action} work={() => cancel().then(onChanged)}>
-            Go back to the key of before
+            Go back to the former key
           </Act>
         )}
       </p>
@@ -107,7 +107,7 @@ export function NewRollover({ name, onBegun }: { name: string; onBegun: () => vo
           Replace the key
         </Act>
         <Act action={action} work={() => begin({ return: true })}>
-          Go back to the key of before
+          Go back to the former key
         </Act>
       </p>
     </Panel>

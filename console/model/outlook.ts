@@ -68,6 +68,9 @@ function ofRollover({ phase, waits_for: awaited }: NonNullable<Facts['rollover']
   }
 }
 
+/** The last step, and its end. */
+const THEN = ' Then choose “Check now”: within minutes, at some registrars within a day, it is green here.'
+
 function ofCheck({ state, checked, parent, ds_ttl: ttl, problems }: Facts['check']): Outlook {
   const you = (mood: Mood, title: string, text: string): Outlook => ({ actor: 'you', mood, title, text })
   if (checked === null) {
@@ -91,7 +94,8 @@ function ofCheck({ state, checked, parent, ds_ttl: ttl, problems }: Facts['check
       return you(
         'wait',
         'One step is left: give your registrar the DS record',
-        'The domain is signed. Resolvers check the signatures once the zone above has its DS record. Some parent zones take it by themselves (CDS).',
+        'The domain is signed. Resolvers check the signatures once the zone above has its DS record. Some parent zones take it by themselves (CDS).' +
+          THEN,
       )
     case 'mismatch':
       return you(
@@ -109,20 +113,20 @@ function ofCheck({ state, checked, parent, ds_ttl: ttl, problems }: Facts['check
       return you(
         'wait',
         'Two steps are left: enter the nameservers at your registrar, then the DS record',
-        'The parent zone does not have the domain. If nobody has registered it, do that first.',
+        'The parent zone does not have the domain. If nobody has registered it, do that first.' + THEN,
       )
     case 'elsewhere':
       return you(
         'bad',
         'Two steps are left: enter these nameservers at your registrar, then the DS record',
-        'The parent zone sends everybody to other nameservers.',
+        'The parent zone sends everybody to other nameservers.' + THEN,
       )
     case 'partial':
       return ttl === null
         ? you(
             'wait',
             'Two steps are left: remove the other nameservers at your registrar, then give it the DS record',
-            'Keep those that serve the same zone.',
+            'Keep those that serve the same zone.' + THEN,
           )
         : you(
             'wait',
@@ -141,8 +145,8 @@ function ofCheck({ state, checked, parent, ds_ttl: ttl, problems }: Facts['check
       return parent === null
         ? you(
             'none',
-            'Nobody knows yet what is left: no zone above was found',
-            'If the domain is new, enter the data below at your registrar. Otherwise check again later.',
+            'The first step: have the domain registered, with the nameservers below',
+            `The service’s resolver did not find the zone above. If the domain is registered already, nothing is wrong with it: check again later, or ask the operator.`,
           )
         : {
             actor: 'wait',

@@ -29,14 +29,14 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     await page.getByRole('heading', { name: 'Not checked yet: choose “Check now”' }).waitFor()
     // The resolvers of the test know every parent zone.
-    const problems = ['The resolvers do not tell which zone delegates the domain.']
+    const problems = ['The resolvers of this service do not tell which zone delegates the domain.']
     await page.route('**/delegation/', async (route) => {
       const answer = (await (await route.fetch()).json()) as object
       await route.fulfill({ json: { ...answer, checked: '2026-01-31T12:00:00.000000Z', problems } })
     })
     await page.reload()
-    await page.getByRole('heading', { name: 'no zone above was found' }).waitFor()
-    await page.getByText('If the domain is new, enter the data below at your registrar').waitFor()
+    await page.getByRole('heading', { name: 'The first step: have the domain registered' }).waitFor()
+    await page.getByText('check again later, or ask the operator').waitFor()
     await check(t, tab, 'dnssec-unknown')
     await page.unroute('**/delegation/')
     await page.reload()
@@ -80,7 +80,7 @@ function declare(test: Declare, browser: () => Browser): void {
       )
       .first()
       .waitFor()
-    await page.getByRole('button', { name: 'Go back to the key of before' }).click()
+    await page.getByRole('button', { name: 'Go back to the former key' }).click()
     // The rollover has turned round.
     const panel = page.getByRole('region', { name: 'What to enter at your registrar' })
     await panel.locator('dl').first().getByText(ds, { exact: true }).waitFor()
@@ -107,7 +107,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const tab = await openConsole(browser(), service().url, { path, secret: login.secret })
     const { page } = tab
     await page.getByRole('heading', { name: 'Replace the key' }).click()
-    await page.getByRole('button', { name: 'Go back to the key of before' }).click()
+    await page.getByRole('button', { name: 'Go back to the former key' }).click()
     await page.getByText('There are no former keys of this domain.').waitFor()
     succeeded(await api.post(`/domains/${name}/rollover/`, {}), 201)
     await enter(service(), name, 'await-ds')
@@ -118,7 +118,7 @@ function declare(test: Declare, browser: () => Browser): void {
       asked.push(dialog.message())
       void (answers.shift() === true ? dialog.accept() : dialog.dismiss())
     })
-    const confirm = page.getByRole('button', { name: 'The parent has the new DS record alone' })
+    const confirm = page.getByRole('button', { name: 'Confirm: the parent has only the new DS record' })
     await confirm.click()
     await page.getByText(/^It is unknown whether the parent zone still has the former DS/).waitFor()
     t.like(succeeded(await api.get(`/domains/${name}/rollover/`), 200).json, { phase: 'await-ds' })

@@ -65,7 +65,7 @@ for (const [what, facts, actor, title] of [
     'no parent found',
     checked({ state: 'unknown', parent: null }),
     'you',
-    'Nobody knows yet what is left: no zone above was found',
+    'The first step: have the domain registered, with the nameservers below',
   ],
   [
     'not checked',

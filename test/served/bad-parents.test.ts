@@ -242,7 +242,7 @@ test('resolvers that do not answer leave the state unknown', async (t) => {
     const delegation = await checkWith(() => [])
     t.is(delegation.state, 'unknown')
     t.is(delegation.parent, null)
-    t.deepEqual(delegation.problems, ['The resolvers do not tell which zone delegates the domain.'])
+    t.deepEqual(delegation.problems, ['The resolvers of this service do not tell which zone delegates the domain.'])
     t.deepEqual(await lookAtRollover(), STAYS)
   } finally {
     service().system.parents = parents

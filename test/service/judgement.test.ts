@@ -65,7 +65,7 @@ const ROWS: [what: string, Observation, DelegationState, problems: string[]][] =
     'the parent was not found',
     { parent: null, servers: [], nameservers: [] },
     'unknown',
-    ['The resolvers do not tell which zone delegates the domain.'],
+    ['The resolvers of this service do not tell which zone delegates the domain.'],
   ],
   ['no server of the parent answers', seen({ problem: 'does not answer' }), 'unknown', [SILENT_SERVER]],
   [

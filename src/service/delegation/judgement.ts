@@ -42,7 +42,10 @@ const SHA1 = '1'
 export function judge(observation: Observation, domain: Delegatee): Verdict {
   const { parent, servers } = observation
   if (parent === null) {
-    return { state: 'unknown', problems: ['The resolvers do not tell which zone delegates the domain.'] }
+    return {
+      state: 'unknown',
+      problems: ['The resolvers of this service do not tell which zone delegates the domain.'],
+    }
   }
   const silent = servers.filter(({ problem }) => problem !== null)
   const failures = silent.map((server) => failureOf(parent, server))
