@@ -40,9 +40,10 @@ export function previewOf(text: string, domain: string): Preview {
   return { changes: ordered, mistakes, hints: advice.map((each) => `${titleOf(each)}: ${each.text}`) }
 }
 
-/** What is wrong with a zone file for a domain that exists, in the order of the lines. */
-export function mistakesIn(text: string, domain: string): Mistake[] {
-  return read(text, domain, true).mistakes
+/** What is wrong with a zone file for a domain that exists, in the order of the lines, and how many RRsets it has. */
+export function judged(text: string, domain: string): { mistakes: Mistake[]; count: number } {
+  const { rrsets, mistakes } = read(text, domain, true)
+  return { mistakes, count: rrsets.length }
 }
 
 /** Problems that only the service finds, at the lines of their record sets. */
@@ -75,11 +76,24 @@ function shown(problems: ZoneProblem[]): Mistake[] {
 /** The text without the line, which stands beside it, but with the name that it is about. */
 function wordsOf(text: string, subname: string | undefined): string {
   const reason = text.replace(/^Zonefile contains syntax error in line \d+\. Reason: |^Could not parse zonefile: (line \d+: )?/, '') // prettier-ignore
-  return subname === undefined ? reason : `${shownName(subname)}: ${reason}`
+  const plain = reason.replace(MALFORMED, (whole, type: string) => NEEDED[type] ?? whole)
+  return subname === undefined ? plain : `${shownName(subname)}: ${plain}`
 }
 
-/** `1 mistake`, `5 mistakes`, `more than 100 mistakes`. */
-export function countOf(mistakes: Mistake[]): string {
+const MALFORMED = /^Record content for type (\w+) malformed: .*|^unexpected (line break)$/
+
+/** What usual records need, in plain words. */
+const NEEDED: Record<string, string> = {
+  A: 'An IPv4 address is needed, such as 192.0.2.1.',
+  AAAA: 'An IPv6 address is needed, such as 2001:db8::1.',
+  CNAME: 'One name is needed, such as www.example.com.',
+  MX: 'A preference and a name are needed, such as 10 mail.example.com.',
+  undefined: 'A closing quote is missing.',
+}
+
+/** `No mistakes: 8 record sets`, `1 mistake`, `more than 100 mistakes`. @param count of RRsets */
+export function countOf(mistakes: Mistake[], count: number): string {
+  if (mistakes.length === 0) return `No mistakes: ${counted(count, 'record set')}`
   return mistakes.length > MOST ? `more than ${MOST} mistakes` : counted(mistakes.length, 'mistake')
 }
 

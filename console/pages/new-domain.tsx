@@ -5,6 +5,7 @@ import { typedName } from '../model/policies.ts'
 import { mistakesOf, type Preview, previewOf } from '../model/zonefile.ts'
 import { Difference } from '../parts/difference.tsx'
 import { Field, Form, useAction } from '../parts/form.tsx'
+import { usePaused } from '../parts/use-paused.ts'
 import { ZonefileInput } from '../parts/zonefile-input.tsx'
 import { location, navigate } from '../router.ts'
 
@@ -15,7 +16,8 @@ export function NewDomainPage() {
   const action = useAction()
   const isImport = location.value.query.has('zonefile')
   const name = typedName(typed)
-  const preview = name !== '' && zonefile.trim() !== '' ? previewOf(zonefile, name) : undefined
+  const isGiven = name !== '' && zonefile.trim() !== ''
+  const preview = usePaused(() => (isGiven ? previewOf(zonefile, name) : undefined), [name, zonefile])
   const refused = action.of('zonefile')
   const create = async () => {
     const body = { name, ...(zonefile.trim() !== '' && { zonefile }) }
@@ -26,6 +28,11 @@ export function NewDomainPage() {
   return (
     <>
       <h1 tabIndex={-1}>{isImport ? 'Import zone file' : 'Add domain'}</h1>
+      {isImport && (
+        <p>
+          This adds a domain. To change one that is here, use the tab <b>Zone file</b> of its page.
+        </p>
+      )}
       <Form action={action} fields={['name', 'zonefile']} submit="Add the domain" onSubmit={create}>
         <div class="narrow">
           <Field
@@ -41,14 +48,21 @@ export function NewDomainPage() {
           label={isImport ? 'Zone file' : 'Zone file, if there is one'}
           rows={6}
           text={zonefile}
-          mistakes={preview?.mistakes.length === 0 ? mistakesOf(refused, zonefile, name) : (preview?.mistakes ?? [])}
+          judged={
+            isGiven && preview
+              ? {
+                  mistakes: preview.mistakes.length === 0 ? mistakesOf(refused, zonefile, name) : preview.mistakes,
+                  count: preview.changes.length,
+                }
+              : undefined
+          }
           onText={(text) => {
             setZonefile(text)
             action.forget()
           }}
         />
       </Form>
-      {preview && <Imported domain={name} preview={preview} />}
+      {isGiven && preview && <Imported domain={name} preview={preview} />}
     </>
   )
 }

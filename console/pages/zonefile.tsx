@@ -2,11 +2,12 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, ask, askWhole, problemsOf, type Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
 import { useKept } from '../kept.ts'
-import { type Mistake, mistakesIn, mistakesOf } from '../model/zonefile.ts'
+import { judged, mistakesOf } from '../model/zonefile.ts'
 import { Applied } from '../parts/applied.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 import { Review } from '../parts/review.tsx'
-import { ZonefileInput } from '../parts/zonefile-input.tsx'
+import { usePaused } from '../parts/use-paused.ts'
+import { focusMistakes, ZonefileInput } from '../parts/zonefile-input.tsx'
 
 /** The whole zone as text: shown, edited, replaced by a file, downloaded. */
 export function ZonefilePage({ name }: { name: string }) {
@@ -21,8 +22,8 @@ export function ZonefilePage({ name }: { name: string }) {
   return (
     <>
       <p>
-        Edit the zone file, or drop one here. Record sets that it lacks are deleted; only NS at {name} stay if it has
-        none. The service itself writes SOA and all DNSSEC records but DS: those of the file are left out.
+        Edit the zone file, or drop one here. <b>Record sets that it lacks are deleted</b>; only NS at {name} stay if it
+        has none. The service itself writes SOA and all DNSSEC records but DS: those of the file are left out.
       </p>
       {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} onDismiss={setVersion} />}
       <Loaded asked={asked}>
@@ -64,10 +65,16 @@ interface EditorProps {
 function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: EditorProps) {
   const [isReviewed, setReviewed] = useState(false)
   const text = edited?.text ?? present
-  const found = useMistakes(edited?.text, name)
+  const found = usePaused(() => (edited === undefined ? undefined : judged(edited.text, name)), [edited?.text])
   /** What the service has rejected, and why. */
   const [refused, setRefused] = useState({ text: '', problems: [] as string[] })
-  const mistakes = found.length > 0 || refused.text !== text ? found : mistakesOf(refused.problems, text, name)
+  const mistakes =
+    found === undefined || found.mistakes.length > 0 || refused.text !== text
+      ? (found?.mistakes ?? [])
+      : mistakesOf(refused.problems, text, name)
+  useEffect(() => {
+    if (refused.problems.length > 0) focusMistakes()
+  }, [refused])
   const discard = () => {
     onEdit(undefined)
   }
@@ -103,7 +110,8 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
           class="main"
           disabled={edited === undefined}
           onClick={() => {
-            setReviewed(true)
+            if (mistakes.length > 0) focusMistakes()
+            else setReviewed(true)
           }}
         >
           Review
@@ -117,7 +125,7 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
         label="Zone file"
         rows={24}
         text={text}
-        mistakes={mistakes}
+        judged={edited && found && { ...found, mistakes }}
         onText={(typed) => {
           onEdit(typed === present ? undefined : { text: typed, tag: edited?.tag ?? tag })
         }}
@@ -138,23 +146,6 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
       )}
     </>
   )
-}
-
-/** Milliseconds without a key after which a text is read: a large one takes longer than a key may. */
-const PAUSE = 300
-
-/** What is wrong with a zone file that somebody edits. */
-function useMistakes(text: string | undefined, domain: string): Mistake[] {
-  const [mistakes, setMistakes] = useState<Mistake[]>([])
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      setMistakes(text === undefined ? [] : mistakesIn(text, domain))
-    }, PAUSE)
-    return () => {
-      clearTimeout(timer)
-    }
-  }, [text])
-  return mistakes
 }
 
 /** A link that stores a text as a file. */

@@ -6,13 +6,14 @@ interface ZonefileInputProps {
   /** The least height, in lines. */
   rows: number
   text: string
-  /** What is wrong with it, shown beside it. */
-  mistakes: Mistake[]
+  /** What is wrong with it, shown beside it, and how many RRsets it has; undefined: nobody has looked. */
+  judged: { mistakes: Mistake[]; count: number } | undefined
   onText: (text: string) => void
 }
 
 /** A zone file that is typed, pasted, dropped, or chosen. */
-export function ZonefileInput({ label, rows, text, mistakes, onText }: ZonefileInputProps) {
+export function ZonefileInput({ label, rows, text, judged, onText }: ZonefileInputProps) {
+  const mistakes = judged?.mistakes ?? []
   const input = useRef<HTMLTextAreaElement>(null)
   const take = async (file: File | undefined) => {
     if (file !== undefined) onText(await file.text())
@@ -50,7 +51,7 @@ export function ZonefileInput({ label, rows, text, mistakes, onText }: ZonefileI
             void take(file)
           }}
         />
-        {mistakes.length > 0 && <Mistakes mistakes={mistakes} text={text} onGo={goTo} />}
+        {judged && <Mistakes {...judged} text={text} onGo={goTo} />}
       </div>
       <label class="quiet">
         or from a file{' '}
@@ -65,18 +66,24 @@ export function ZonefileInput({ label, rows, text, mistakes, onText }: ZonefileI
   )
 }
 
+/** Goes to what is wrong. */
+export function focusMistakes(): void {
+  document.getElementById('mistakes')?.focus()
+}
+
 interface MistakesProps {
   mistakes: Mistake[]
+  count: number
   text: string
   onGo: (line: number) => void
 }
 
 /** What is wrong, by line. A click goes to the line. */
-function Mistakes({ mistakes, text, onGo }: MistakesProps) {
+function Mistakes({ mistakes, count, text, onGo }: MistakesProps) {
   return (
-    <section class="mistakes" aria-labelledby="mistakes">
-      <p id="mistakes" role="status">
-        {countOf(mistakes)}
+    <section class={mistakes.length > 0 ? 'mistakes' : 'mistakes none'} aria-labelledby="mistakes">
+      <p id="mistakes" role="status" tabIndex={-1}>
+        {countOf(mistakes, count)}
       </p>
       <ol>
         {mistakes.map(({ line, text: problem }) => (

@@ -3,6 +3,7 @@ import { withBrowser } from '../support/browser.ts'
 import { newRRset, newZone, rrset } from '../support/clients/api.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { check, openConsole, signIn } from '../support/console/console.ts'
+import { focused } from '../support/console/records.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
@@ -60,7 +61,14 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByRole('status').getByText('5 mistakes').waitFor()
     const lines = await mistakes.locator('b').allInnerTexts()
     t.deepEqual(lines, ['Line 1', 'Line 2', 'Line 64', 'Line 65', 'Line 66'])
+    await mistakes.first().getByText('An IPv4 address is needed').waitFor()
+    await page.getByText('A closing quote is missing.').waitFor()
     await check(t, tab, 'zonefile-mistakes')
+    // There is nothing to review yet.
+    const { width, height } = (await textOf(page).boundingBox())!
+    await page.getByRole('button', { name: 'Review' }).click()
+    t.is(await focused(page), '5 mistakes')
+    t.is(await page.getByRole('dialog').count(), 0)
     await mistakes.last().click()
     const selected = `(() => { const { value, selectionStart, selectionEnd, scrollTop } = document.activeElement
       return [value.slice(selectionStart, selectionEnd), scrollTop > 0] })()`
@@ -72,8 +80,10 @@ function declare(test: Declare, browser: () => Browser): void {
     await eventuallyIs(() => mistakes.count(), 1)
     t.regex(await mistakes.innerText(), /^Line [23]/)
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+    t.is(await focused(page), '1 mistake')
     await textOf(page).fill('a 300 IN A 192.0.2.1\n')
-    await eventuallyIs(() => mistakes.count(), 0)
+    await page.getByText('No mistakes: 1 record set').waitFor()
+    t.like(await textOf(page).boundingBox(), { width, height })
     await page.getByRole('button', { name: 'Review' }).click()
     await page.getByText('Creates 1 record set, removes 1.').waitFor()
     t.deepEqual(found, [])
