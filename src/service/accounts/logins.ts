@@ -71,24 +71,26 @@ export async function loginWithPasskey(
   address: string,
 ): Promise<NewToken> {
   const known = await passkeys.withCredential(system.db, Buffer.from(passkey.id, 'base64url'))
-  let made: NewToken | undefined
-  try {
-    // The browser has chosen the account, so the authenticator must name it (Web Authentication Level 3, §7.2).
-    if (known === undefined || passkey.userHandle === null) throw unknownPasskey()
-    made = await tellingOfCopies(system, () =>
-      transaction(system.db, async (trx) => {
-        const account = await accounts.lock(trx, known.accountId)
-        if (account === undefined) throw unknownPasskey()
-        await provePasskey(system, trx, account, passkey, site, ({ tokenId }) => tokenId === null)
-        if (account.state !== 'active') throw new Denied('User inactive.')
-        await accounts.addKnownNetwork(trx, account.id, networkOf(address), { isProved: true })
-        return addLogin(system, trx, account.id, address, { mfa: true })
-      }),
-    )
-  } finally {
-    if (made === undefined) record(system, 'login_failed', { account: known?.accountId ?? null, by: 'passkey' })
+  const failed = (account: string | null, error: Error) => {
+    record(system, 'login_failed', { account, by: 'passkey' })
+    return error
   }
-  record(system, 'token_created', { account: known.accountId, token: made.token.id, by: 'passkey' })
+  if (known === undefined) throw failed(null, unknownPasskey())
+  const { accountId } = known
+  // The browser has chosen the account, so the authenticator must name it (Web Authentication Level 3, §7.2).
+  if (passkey.userHandle === null) throw failed(accountId, unknownPasskey())
+  const isFor = ({ tokenId }: { tokenId: string | null }) => tokenId === null
+  const made = await tellingOfCopies(system, () =>
+    transaction(system.db, async (trx) => {
+      const account = await accounts.lock(trx, accountId)
+      if (account === undefined) throw failed(null, unknownPasskey())
+      await provePasskey(system, trx, account, passkey, { site, isFor, failure: 'login_failed', by: 'passkey' })
+      if (account.state !== 'active') throw failed(accountId, new Denied('User inactive.'))
+      await accounts.addKnownNetwork(trx, accountId, networkOf(address), { isProved: true })
+      return addLogin(system, trx, accountId, address, { mfa: true })
+    }),
+  )
+  record(system, 'token_created', { account: accountId, token: made.token.id, by: 'passkey' })
   return made
 }
 

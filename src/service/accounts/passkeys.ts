@@ -209,19 +209,15 @@ export async function remove(visit: Visit, id: string): Promise<void> {
 export async function verify(visit: Visit, passkey: Assertion, site: Site): Promise<void> {
   const { system, actor } = visit
   const { accountId, tokenId } = actor
-  let factor: string | undefined
-  try {
-    factor = await tellingOfCopies(system, () =>
-      withRights(visit, 'codes', [], async (trx) => {
-        const account = orNotFound(await accounts.lock(trx, accountId))
-        const proved = await provePasskey(system, trx, account, passkey, site, isOf(actor))
-        await tokens.passMfa(trx, tokenId)
-        await accounts.addKnownNetwork(trx, accountId, networkOf(actor.address), { isProved: true })
-        return proved
-      }),
-    )
-  } finally {
-    if (factor === undefined) record(system, 'code_failed', { account: accountId, by: tokenId })
-  }
+  const use = { site, isFor: isOf(actor), failure: 'code_failed', by: tokenId } as const
+  const factor = await tellingOfCopies(system, () =>
+    withRights(visit, 'codes', [], async (trx) => {
+      const account = orNotFound(await accounts.lock(trx, accountId))
+      const proved = await provePasskey(system, trx, account, passkey, use)
+      await tokens.passMfa(trx, tokenId)
+      await accounts.addKnownNetwork(trx, accountId, networkOf(actor.address), { isProved: true })
+      return proved
+    }),
+  )
   record(system, 'mfa_passed', { account: accountId, factor, by: tokenId })
 }

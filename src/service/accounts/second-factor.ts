@@ -70,9 +70,8 @@ export async function requireSecondFactor(
   if ((await count(trx, accountId)) === 0) return
   if (passkey !== undefined) {
     // Also a challenge that the session of the account has got.
-    await provePasskey(system, trx, account, passkey, site(), (purpose) =>
-      [null, accountId].includes(purpose.accountId),
-    )
+    const isFor = (purpose: { accountId: string | null }) => [null, accountId].includes(purpose.accountId)
+    await provePasskey(system, trx, account, passkey, { site: site(), isFor, failure: 'code_failed', by: 'request' })
     return
   }
   const used = await factors.used(trx, accountId)

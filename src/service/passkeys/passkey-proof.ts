@@ -5,6 +5,7 @@ import type { Purpose } from '../../store/accounts/passkey-challenges.ts'
 import * as store from '../../store/accounts/passkeys.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
+import { record } from '../events.ts'
 import { notify } from '../mails/notices.ts'
 import { type Assertion, examineSignature, type Site, unknownPasskey } from './webauthn.ts'
 
@@ -23,20 +24,43 @@ class CopiedPasskey extends Invalid {
   }
 }
 
+/** What a passkey is used for. */
+interface Use {
+  site: Site
+  /** Whether a challenge was made for this. */
+  isFor: (purpose: Purpose) => boolean
+  /** The event of a refused passkey, and by whom. */
+  failure: 'login_failed' | 'code_failed'
+  by: string
+}
+
 /**
  * Examines the signature of one of an account's passkeys, uses up its challenge, and notes its use.
  * @param account locked, so that the passkey is not deleted meanwhile
- * @param isFor whether the challenge was made for this purpose
  * @returns the passkey's id
  * @throws Invalid; run it in `tellingOfCopies`
  */
 export async function provePasskey(
   system: System,
   trx: Db,
+  account: Account,
+  assertion: Assertion,
+  { failure, by, ...use }: Use,
+): Promise<string> {
+  try {
+    return await prove(system, trx, account, assertion, use)
+  } catch (error) {
+    if (error instanceof Invalid) record(system, failure, { account: account.id, by })
+    throw error
+  }
+}
+
+async function prove(
+  system: System,
+  trx: Db,
   { id, userHandle }: Account,
   assertion: Assertion,
-  site: Site,
-  isFor: (purpose: Purpose) => boolean,
+  { site, isFor }: Pick<Use, 'site' | 'isFor'>,
 ): Promise<string> {
   const passkey = await store.withCredential(trx, Buffer.from(assertion.id, 'base64url'))
   const isOwn = passkey?.accountId === id && [null, printHandle(userHandle)].includes(assertion.userHandle)

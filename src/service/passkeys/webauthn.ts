@@ -109,13 +109,18 @@ export async function examineCreation(
   })
   const { registrationInfo } = await examined<VerifiedRegistrationResponse>(site, async (webauthn) => {
     await refuseCertificates(response.attestationObject)
-    return webauthn.verifyRegistrationResponse({
+    const result = await webauthn.verifyRegistrationResponse({
       response: { id, rawId: id, type: 'public-key', clientExtensionResults: {}, response },
       expectedChallenge,
       expectedOrigin: site.origin,
       expectedRPID: site.id,
       supportedAlgorithmIDs: ALGORITHMS,
     })
+    // What the package does not examine: the id of the authenticator is that of the browser, and its key is one.
+    const { credential } = result.registrationInfo!
+    if (credential.id !== id) throw new Error('The credential has two ids.')
+    await refuseBadKey(credential.publicKey)
+    return result
   })
   const { credential, credentialBackedUp } = registrationInfo!
   return {
@@ -125,6 +130,15 @@ export async function examineCreation(
     backedUp: credentialBackedUp,
     transports,
   }
+}
+
+/** The shortest signature of ECDSA, of the numbers 1 and 1 (RFC 3279 §2.2.3), which no key has made. */
+const SIGNATURE = Uint8Array.of(0x30, 6, 2, 1, 1, 2, 1, 1)
+
+/** A key that examines no signature would keep its owner out, who needs it from then on. @throws Error */
+async function refuseBadKey(credentialPublicKey: Uint8Array<ArrayBuffer>): Promise<void> {
+  const { verifySignature } = await import('@simplewebauthn/server/helpers')
+  await verifySignature({ credentialPublicKey, signature: SIGNATURE, data: new Uint8Array() })
 }
 
 /** Nobody asked for a certificate of the authenticator, and the package would perhaps follow the addresses in it. */

@@ -148,6 +148,11 @@ test('passkeys, and what is refused of them', async (t) => {
   }
   t.deepEqual(await verify({ isVerified: false }), [{ event: 'code_failed', account, by }])
   t.deepEqual(await verify(), [{ event: 'mfa_passed', account, factor, by }])
+  const lie = authenticator.sign(await optionsOf(api, second), { type: 'x' })
+  const deletion = { email, password: PASSWORD, passkey: lie }
+  t.deepEqual((await eventsOf(post('/auth/account/delete/', deletion))).events, [
+    { event: 'code_failed', account, by: 'request' },
+  ])
   const signIn = async (lies = {}) =>
     eventsOf(post(login, { passkey: authenticator.sign(await optionsOf(service().anonymous, login), lies) }))
   t.deepEqual((await signIn({ counter: 1 })).events, [{ event: 'login_failed', account, by: 'passkey' }])

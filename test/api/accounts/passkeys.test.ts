@@ -125,6 +125,14 @@ test('a passkey signs in alone, as after a second factor', async (t) => {
   t.deepEqual(await query(service().system.db, known, { id: somebody.id }), [{ networks: ['127.0.0.1'] }])
 })
 
+for (const algorithm of ['EdDSA', 'RS256'] as const) {
+  test(`a passkey can have a key of ${algorithm}`, async (t) => {
+    const somebody = { ...(await loggedIn()), authenticator: new Authenticator(ORIGIN, algorithm) }
+    await addFirstPasskey(service(), somebody, somebody.authenticator)
+    t.is((await signIn(somebody)).status, 200)
+  })
+}
+
 test('options for everybody name no account; those for a token name its credentials', async (t) => {
   const somebody = await withPasskey()
   t.like(await optionsOf(service().anonymous, LOGIN), { allowCredentials: [], rpId: 'dns.example.net' })

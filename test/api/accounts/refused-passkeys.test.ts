@@ -250,6 +250,32 @@ test('a new passkey is for the token that asked for it, once', async (t) => {
   t.deepEqual(said(await first.api.post(KEYS, { passkey })), CHALLENGE)
 })
 
+test('a new passkey whose authenticator says another id than the browser is refused', async (t) => {
+  const { api } = await addToken(service(), (await person(service())).id, flags)
+  for (const id of ['', 'AAAA', Buffer.alloc(200).toString('base64url')]) {
+    const passkey = new Authenticator(ORIGIN).create(await optionsOf(api, KEYS), { id })
+    t.deepEqual(said(await api.post(KEYS, { passkey: { ...passkey, id: 'AAAB' } })), UNKNOWN)
+  }
+})
+
+test('an answer of a creation that cannot be read is refused', async (t) => {
+  const { api } = await addToken(service(), (await person(service())).id, flags)
+  const right = new Authenticator(ORIGIN).create(await optionsOf(api, KEYS))
+  const octets = Buffer.from(right.response.attestationObject, 'base64url')
+  const broken = [
+    Buffer.alloc(30_000, 0x81),
+    Buffer.from('bb7fffffffffffffff', 'hex'),
+    Buffer.from('5affffffff00', 'hex'),
+  ]
+  for (let length = 0; length < octets.length - 1; length += 7) broken.push(octets.subarray(0, length + 1))
+  for (const each of broken) {
+    const response = { ...right.response, attestationObject: each.toString('base64url') }
+    const answer = await api.post(KEYS, { name: 'x', passkey: { ...right, response } })
+    t.deepEqual(said(answer), UNKNOWN, each.toString('hex', 0, 50))
+  }
+  t.is((await api.post(KEYS, { name: 'x', passkey: right })).status, 202)
+})
+
 test('an attestation with certificates is refused', async (t) => {
   const { api } = await addToken(service(), (await person(service())).id, flags)
   const statement = new Map<string, unknown>([

@@ -33,21 +33,38 @@ export interface Lies {
   type?: string
 }
 
+/** Makes keys of the algorithms that the service accepts. */
+const KEYS = {
+  EdDSA: () => generateKeyPairSync('ed25519'),
+  ES256: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+}
+
 export class Authenticator {
   readonly #origin: string
   readonly #key: KeyObject
-  readonly #publicKey: { x: string; y: string }
+  readonly #publicKey: Map<number, number | Uint8Array>
+  readonly #hash: string | null
   readonly id = randomBytes(16).toString('base64url')
   isCopied = false
   /** 0: it has no counter. */
   counter = 1
   #userHandle: string | null = null
 
-  constructor(origin: string) {
+  constructor(origin: string, algorithm: keyof typeof KEYS = 'ES256') {
     this.#origin = origin
-    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const { privateKey, publicKey } = KEYS[algorithm]()
     this.#key = privateKey
-    this.#publicKey = publicKey.export({ format: 'jwk' }) as { x: string; y: string }
+    this.#hash = algorithm === 'EdDSA' ? null : 'sha256'
+    const jwk = publicKey.export({ format: 'jwk' })
+    const octets = (member: string) => Uint8Array.from(Buffer.from(String(jwk[member]), 'base64url'))
+    this.#publicKey = new Map<number, number | Uint8Array>(
+      {
+        EdDSA: [[1, 1], [3, -8], [-1, 6], [-2, octets('x')]],
+        ES256: [[1, 2], [3, -7], [-1, 1], [-2, octets('x')], [-3, octets('y')]],
+        RS256: [[1, 3], [3, -257], [-1, octets('n')], [-2, octets('e')]],
+      }[algorithm] as [number, number | Uint8Array][], // prettier-ignore
+    )
   }
 
   /** The answer of a new credential. @param attestation instead of none */
@@ -57,16 +74,13 @@ export class Authenticator {
     attestation: [string, Map<string, unknown>] = ['none', new Map<string, unknown>()],
   ) {
     this.#userHandle = options.user!.id
-    const [x, y] = [this.#publicKey.x, this.#publicKey.y].map((text) => Buffer.from(text, 'base64url'))
-    const key = new Map<number, unknown>([
-      [1, 2],
-      [3, -7],
-      [-1, 1],
-      [-2, Uint8Array.from(x!)],
-      [-3, Uint8Array.from(y!)],
-    ])
     const id = Buffer.from(lies.id ?? this.id, 'base64url')
-    const credential = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, isoCBOR.encode(key as never)])
+    const credential = Buffer.concat([
+      Buffer.alloc(16),
+      Buffer.from([0, id.length]),
+      id,
+      isoCBOR.encode(this.#publicKey),
+    ])
     const authData = Buffer.concat([this.#authenticatorData(options.rp!.id, HAS_CREDENTIAL, lies), credential])
     const object = new Map<string, unknown>([
       ['fmt', attestation[0]],
@@ -88,7 +102,7 @@ export class Authenticator {
     const authenticatorData = this.#authenticatorData(options.rpId!, 0, lies)
     const clientDataJSON = this.#clientData('webauthn.get', options, lies)
     const hash = createHash('sha256').update(Buffer.from(clientDataJSON, 'base64url')).digest()
-    const signature = sign('sha256', Buffer.concat([authenticatorData, hash]), this.#key).toString('base64url')
+    const signature = sign(this.#hash, Buffer.concat([authenticatorData, hash]), this.#key).toString('base64url')
     const userHandle = lies.userHandle === undefined ? this.#userHandle : lies.userHandle
     const response = {
       clientDataJSON,
