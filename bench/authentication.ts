@@ -36,6 +36,7 @@ export async function authentication({ api, send, read, databaseUrl }: Setup): P
      where name = :name`,
     { id: restricted, count: POLICIES, name: zone(0) },
   )
+  await addMember(db, owner!.id, 'member')
   await query(db, 'analyze')
   await db.end()
 
@@ -48,6 +49,14 @@ export async function authentication({ api, send, read, databaseUrl }: Setup): P
   state('  ratio', (plain! / empty!).toFixed(2))
   state(`index, a token with ${POLICIES} policies, p50`, `${many!.toFixed(3)} ms`)
   state('  ratio', (many! / empty!).toFixed(2))
+
+  const [ordinary, member] = await medians(
+    RUNS,
+    () => read('/', 'plain'),
+    () => read('/', 'member'),
+  )
+  state('index, the login of a member, p50', `${member!.toFixed(3)} ms`)
+  state('  ratio', (member! / ordinary!).toFixed(2))
 
   let writes = 0
   const write = (secret: string) => async () => {
@@ -73,6 +82,23 @@ export async function authentication({ api, send, read, databaseUrl }: Setup): P
   )
   state('unknown secret that begins like a known one', `${near!.toFixed(3)} ms`)
   state('unknown secret unlike any known one', `${far!.toFixed(3)} ms`)
+}
+
+/** A login with which another account acts for this one. */
+async function addMember(db: Db, account: string, secret: string): Promise<void> {
+  await query(
+    db,
+    `with person as (
+       insert into accounts (created, email, state, credentials_changed)
+       values (now(), 'member@bench.test', 'active', now()) returning id
+     ), member as (
+       insert into members (created, account_id, person_id, email, role, confined, source, accepted)
+       select now(), :account, id, '', 'editor', false, 'invitation', now() from person returning id, person_id
+     )
+     insert into tokens (created, owner_id, secret_hash, mfa, member_id)
+     select now(), person_id, sha256(convert_to(:secret, 'UTF8')), true, id from member`,
+    { account, secret },
+  )
 }
 
 async function addToken(db: Db, owner: string, secret: string): Promise<string> {

@@ -8,12 +8,16 @@ import { findPostgres } from '../../src/installation/postgres-programs.ts'
 import { projectFolder } from '../../src/installation/project.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem } from '../../src/process/create-system.ts'
+import { authenticate } from '../../src/service/tokens/authentication.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import { query } from '../../src/store/database.ts'
+import * as domains from '../../src/store/domains/domains.ts'
 import { tables } from '../../src/store/dump.ts'
 import type { System } from '../../src/system.ts'
 import { dsIn } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
+import { addMember } from '../support/clients/members.ts'
+import { addToken } from '../support/clients/tokens.ts'
 import { runWith } from '../support/command-line.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { ask } from '../support/dns/dns.ts'
@@ -337,4 +341,25 @@ test.serial('a backup of an older schema is brought up to date; one of a newer s
     await db.end()
     await drop()
   }
+})
+
+test.serial('members and their logins come back with their rights, beside override tokens as they were', async (t) => {
+  const { owner, system: before } = servers()
+  const member = await addMember({ system: before, url: service.url }, owner.id, 'viewer', {
+    domains: ['kept.example'],
+  })
+  const bound = await addToken({ system: before, url: service.url }, member.personId, { userOverrideId: owner.id })
+  const made = join(folder, 'members.dump')
+  t.true((await zoneplane(['backup', made]))[0])
+  await withEmpty(async (url, system) => {
+    const [code, output] = await program(['restore', made], { DATABASE_URL: url })
+    t.is(code, 0, output)
+    const actor = await authenticate(system, member.secret, '127.0.0.1')
+    t.like(actor, { accountId: owner.id, ownerId: member.personId, role: 'viewer', confined: true, restricted: true })
+    t.deepEqual(
+      (await domains.page(system.db, actor)).rows.map(({ name }) => name),
+      ['kept.example'],
+    )
+    t.like(await authenticate(system, bound.secret, '127.0.0.1'), { accountId: owner.id, override: true, role: null })
+  })
 })
