@@ -34,6 +34,8 @@ export async function leave(): Promise<void> {
 /** Begins the session for which the callback has left a code, and goes on where the tab was. @throws Refused */
 export async function comeBack(): Promise<void> {
   const code = window.location.hash.slice(1)
+  // The code is of no use any more, and in no history.
+  window.history.replaceState(null, '', window.location.pathname)
   const place = (read(PLACE) as string | undefined) ?? ''
   try {
     if (code !== '') await begin((await ask(api.POST('/api/v1/auth/oidc/token/', { body: { code } }))).token)

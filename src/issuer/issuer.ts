@@ -17,6 +17,9 @@ const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 /** Signatures with keys of the issuer; never `none`, nor those with the client's secret. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'Ed25519', 'EdDSA']
 
+/** Names of people and of sessions: ASCII of at most 255 characters (OpenID Connect Core 1.0 §2). */
+const NAME = /^[\x20-\x7e]{1,255}$/
+
 /** Values of `acr` that mean several factors (OASIS SAML and PAPE profiles, REFEDS). */
 const MULTI_FACTOR = [
   'http://schemas.openid.net/pape/policies/2007/06/multi-factor',
@@ -128,10 +131,11 @@ export class Issuer {
           ? {}
           : await fetchUserInfo(configuration, tokens.access_token, signed.sub)
       const { sid, acr, amr } = signed
+      if (!NAME.test(signed.sub)) throw new Error('the name of the person is none')
       return {
         issuer,
         sub: signed.sub,
-        sid: typeof sid === 'string' ? sid : null,
+        sid: isName(sid) ? sid : null,
         isMultiFactor:
           (Array.isArray(amr) && amr.includes('mfa')) || (typeof acr === 'string' && MULTI_FACTOR.includes(acr)),
         claims: { ...more, ...signed },
@@ -245,9 +249,13 @@ function orderIn(
   const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT)
   // An ID token has a nonce. RFC 8725 §3.11: issuers of before may have no type.
   const isOther = nonce !== undefined || !['logout+jwt', 'JWT', undefined].includes(type)
-  const isNamed = [sub, sid].every((name) => name === undefined || typeof name === 'string')
+  const isNamed = [sub, sid].every((name) => name === undefined || isName(name))
   if (!isLogout || isOther || !isNamed || (sub ?? sid) === undefined) throw new Error('it is no logout token')
   return { sub, sid: sid as string | undefined, issued: iat! }
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && NAME.test(value)
 }
 
 /** The failure of a request without an answer. */

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { JWTPayload } from 'jose'
-import { SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { request } from 'undici'
@@ -143,6 +143,7 @@ test.serial('an API token and a login before its second factor link nothing', as
     const answer = await browser.send('POST', '/auth/oidc/link/', { code }, { authorization: `Token ${secret}` })
     t.is(answer.status, 403, String(mfa))
   }
+  await query(servers().system.db, 'delete from totp_factors where account_id = :id', { id })
 })
 
 /** Refused sign-ins: the settings, what the issuer says, what there is before, and what the person is told. */
@@ -330,6 +331,8 @@ const LIES: Record<string, (claims: JWTPayload) => Promise<string>> = {
   'without a nonce': ({ nonce, ...claims }) => issuer.sign({ ...claims, was: nonce }),
   'of another issuer': (claims) => issuer.sign({ ...claims, iss: 'https://other.test' }),
   'that has expired': (claims) => issuer.sign({ ...claims, exp: Math.floor(Date.now() / 1000) - 90 }),
+  'with a name that is none': (claims) => issuer.sign({ ...claims, sub: 'a\u0000b' }),
+  'with a name that is too long': (claims) => issuer.sign({ ...claims, sub: 'a'.repeat(256) }),
   'without a subject': ({ sub, ...claims }) => issuer.sign({ ...claims, was: sub }),
   'that nobody has signed': async (claims) => `${base64({ alg: 'none' })}.${base64(claims)}.`,
   'whose signature is missing': async (claims) => `${base64({ alg: 'RS256', kid: 'first' })}.${base64(claims)}.`,
@@ -364,6 +367,21 @@ for (const [title, lie] of Object.entries(LIES)) {
     t.deepEqual(await made(), there)
   })
 }
+
+test.serial('a new key of the issuer is found, a minute after the former ones were read', async (t) => {
+  const { browser } = someone()
+  t.is((await browser.signIn()).status, 200)
+  const { privateKey, publicKey } = await generateKeyPair('RS256')
+  issuer.moreKeys = [{ ...(await exportJWK(publicKey)), kid: 'second', use: 'sig', alg: 'RS256' }]
+  issuer.lie = (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'second' }).sign(privateKey)
+  const { now } = Date
+  Date.now = () => now() + 61_000
+  const answer = await browser.callback()
+  Date.now = now
+  issuer.lie = undefined
+  issuer.moreKeys = []
+  t.is(answer.status, 303)
+})
 
 test.serial('the clocks may differ by a minute', async (t) => {
   const { browser } = someone()
@@ -716,4 +734,14 @@ test.serial('the settings of the documents for oidc-provider work', async (t) =>
   t.is((await new Browser(served.anonymous, publicUrl).signIn()).status, 200)
   await served.stop()
   await other.close()
+})
+
+test.serial('the service starts while the issuer is down, and prints the address of the callback', async (t) => {
+  const started = await servers().start(settings({ OIDC_ISSUER: 'http://127.0.0.1:9' }))
+  t.regex(
+    started.output(),
+    /Single sign-on comes back to https:\/\/dns\.example\.test\/api\/v1\/auth\/oidc\/callback\/\n/,
+  )
+  t.deepEqual((await started.anonymous.get('/auth/oidc/')).json, { name: 'Example Company', reachable: false })
+  await started.kill()
 })

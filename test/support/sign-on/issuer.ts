@@ -22,6 +22,8 @@ export interface TestIssuer {
   person: string
   /** Changes the ID tokens that it issues; undefined: they stay. */
   lie: ((claims: JWTPayload) => Promise<string>) | undefined
+  /** Further keys that it publishes. */
+  moreKeys: object[]
   /** Answers instead of it. */
   instead: RequestListener | undefined
   /** Signs a token with its key. @param header instead of the usual one */
@@ -45,6 +47,7 @@ export async function startIssuer(publicUrl: string, port = 0, more: Configurati
     people: new Map(),
     person: '',
     lie: undefined,
+    moreKeys: [],
     instead: undefined,
     asked: [],
     sign: (claims, header = {}) =>
@@ -96,7 +99,8 @@ export async function startIssuer(publicUrl: string, port = 0, more: Configurati
       return
     }
     await next()
-    const body = ctx.body as { id_token?: string } | undefined
+    const body = ctx.body as { id_token?: string; keys?: object[] } | undefined
+    if (ctx.path === '/jwks') body?.keys?.push(...issuer.moreKeys)
     if (ctx.path === '/token' && typeof body?.id_token === 'string' && issuer.lie !== undefined) {
       body.id_token = await issuer.lie(decodeJwt(body.id_token))
     }
