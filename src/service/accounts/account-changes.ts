@@ -9,7 +9,7 @@ import { MAILED_TOKENS, tokenList } from '../mails/mail-texts.ts'
 import { notify } from '../mails/notices.ts'
 import { tellingOfCopies } from '../passkeys/passkey-proof.ts'
 import { networkOf } from '../throttling/callers.ts'
-import { canonicalEmail } from './accounts.ts'
+import { canonicalEmail, end } from './accounts.ts'
 import { type CaptchaAnswer, refuseUnsolvedCaptcha } from './captchas.ts'
 import * as confirmations from './confirmations.ts'
 import { inConstantTime } from './constant-time.ts'
@@ -122,7 +122,7 @@ export async function requestDeletion(system: System, proof: Proof, base: string
 export async function deleteAccount(system: System, code: string): Promise<void> {
   const id = await confirmations.redeem(system, 'delete-account', code, async (trx, account) => {
     refuseWithDomains(account)
-    await accounts.remove(trx, account.id)
+    await end(system, trx, account)
     return account.id
   })
   record(system, 'account_deleted', { account: id, by: 'link' })

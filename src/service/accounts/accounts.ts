@@ -1,11 +1,13 @@
 import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import type { Account, AccountState } from '../../store/accounts/accounts.ts'
 import * as store from '../../store/accounts/accounts.ts'
+import * as members from '../../store/accounts/members.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { operatorFor, type Visit } from '../actor.ts'
 import * as domains from '../domains/domains.ts'
 import { record } from '../events.ts'
+import { notify } from '../mails/notices.ts'
 import { type Holder, reserve, withRights } from '../tokens/rights.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 
@@ -78,6 +80,20 @@ function newAccount(system: System, email: string, values: Partial<store.NewAcco
   }
 }
 
+/** Deletes an account without domains, whose rights are reserved, and tells the accounts for which its owner may act. */
+export async function end(system: System, trx: Db, { id, email }: Pick<Account, 'id' | 'email'>): Promise<void> {
+  for (const host of await members.hosts(trx, id)) {
+    await notify(
+      system,
+      trx,
+      host,
+      'members',
+      `${email} is no member of your account any more: that account was deleted.`,
+    )
+  }
+  await store.remove(trx, id)
+}
+
 // Operations of the operator, on any account (contract §15.2).
 
 /** The maximum of an account's domains, requests per day, and octets of history; an absent limit stays. */
@@ -140,7 +156,7 @@ export async function remove(system: System, email: string, withDomains: boolean
     await reserve(trx, `account ${id}`)
     const last = await store.lock(trx, id)
     if (last !== undefined && last.domains > 0) throw new Conflict(`${email} got another domain; try again.`)
-    await store.remove(trx, id)
+    await end(system, trx, { id, email })
   })
   record(system, 'account_deleted', { account: id })
   return names

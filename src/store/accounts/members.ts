@@ -55,6 +55,12 @@ export async function page(pool: Pool, side: Side, cursor?: Cursor): Promise<Pag
   )
 }
 
+/** Returns the accounts for which a person may act. */
+export async function hosts(db: Db, personId: string): Promise<{ id: string; email: string }[]> {
+  const sql = `select id, email from accounts where id in (select account_id from members where person_id = :personId)`
+  return query(db, sql, { personId })
+}
+
 /** Returns all members of an account, oldest first. */
 export async function all(db: Db, accountId: string): Promise<Member[]> {
   return query(db, `select ${COLUMNS} from members where account_id = :accountId order by created, id`, { accountId })

@@ -1,3 +1,4 @@
+import { remove } from '../../../src/service/accounts/accounts.ts'
 import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, newRRset, succeeded as answered } from '../../support/clients/api.ts'
 import { type Answer, Client } from '../../support/clients/client.ts'
@@ -318,9 +319,11 @@ test('a member leaves, and what it has made for the account ends; so do the righ
   const [letter] = await allLettersTo(service().system, owner.email)
   t.true(letter!.text.includes(`${leaver.email} has left your account.`), letter!.text)
   const gone = await addMember(service(), owner.id, 'viewer')
-  await query(service().system.db, 'delete from accounts where id = :id', { id: gone.personId })
+  await remove(service().system, gone.email, false)
   t.is((await gone.session.get('/domains/')).status, 401)
   t.deepEqual(await membersOf(owner.api), [])
+  const told = (await allLettersTo(service().system, owner.email)).at(-1)!.text
+  t.true(told.includes(`${gone.email} is no member of your account any more`), told)
 })
 
 test('where members need a second factor, a login without one is refused, also one that was made before', async (t) => {
