@@ -150,7 +150,10 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText('Ended 1 session.').waitFor()
     t.is((await service().clientOf(other.token).get('/auth/token/')).status, 401)
     t.is((await api.get('/auth/token/')).status, 200)
+    // It is saved at once, but a page that is left ends its requests.
+    const isSaved = page.waitForResponse((response) => response.request().method() === 'PATCH')
     await page.getByLabel('Also send me news').uncheck()
+    await isSaved
     await page.reload()
     t.false(await page.getByLabel('Also send me news').isChecked())
     t.deepEqual(found, [])
