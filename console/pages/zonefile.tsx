@@ -110,7 +110,8 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
           class="main"
           disabled={edited === undefined}
           onClick={() => {
-            if (mistakes.length > 0) focusMistakes()
+            // What is shown may be about the text of a moment ago.
+            if (mistakes.length > 0 && judged(text, name).mistakes.length > 0) focusMistakes()
             else setReviewed(true)
           }}
         >
