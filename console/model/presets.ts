@@ -1,5 +1,5 @@
 import type { Policy } from './policies.ts'
-import type { ProgramName } from './snippets.ts'
+import { type ProgramName, PROGRAMS } from './snippets.ts'
 
 /** Where a preset's token may write: a name of a domain of the account. */
 export interface Place {
@@ -78,3 +78,12 @@ export const PRESETS: Preset[] = [
     programs: ['octoDNS', 'Terraform'],
   },
 ]
+
+/** The programs that can do their work with a token that has these policies. */
+export function programsFor(policies: Policy[]): ProgramName[] {
+  const types = policies.filter((policy) => policy.perm_write).map(({ type }) => String(type))
+  const isOnly = (...some: string[]) => policies.length > 0 && types.every((type) => some.includes(type))
+  if (isOnly()) return []
+  const id = isOnly('TXT') ? 'acme' : isOnly('A', 'AAAA') ? 'dyndns' : undefined
+  return PRESETS.find((preset) => preset.id === id)?.programs ?? (Object.keys(PROGRAMS) as ProgramName[])
+}

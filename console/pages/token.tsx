@@ -4,8 +4,8 @@ import { forgetSession } from '../api/me.ts'
 import { deleteToken, policiesOf, type Token } from '../api/tokens.ts'
 import { shownDuration, typedDuration } from '../model/durations.ts'
 import { placeOf } from '../model/policies.ts'
+import { programsFor } from '../model/presets.ts'
 import { deedsOf } from '../model/rights.ts'
-import { type ProgramName, PROGRAMS } from '../model/snippets.ts'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { useAsked } from '../parts/loading.tsx'
 import { Panel } from '../parts/panel.tsx'
@@ -35,11 +35,11 @@ export function TokenPage({ id }: { id: string }) {
             </Panel>
             {/* The domains of another account are not known here. */}
             {policies.value && token.user_override === null && <MayWrite policies={policies.value} />}
-            {policies.value && token.mfa === null && (
+            {policies.value && token.mfa === null && programsFor(policies.value).length > 0 && (
               <Panel title="Set up a program" isFolded>
                 <p>Write the secret in place of SECRET.</p>
                 <Programs
-                  names={Object.keys(PROGRAMS) as ProgramName[]}
+                  names={programsFor(policies.value)}
                   secret="SECRET"
                   email={token.owner}
                   place={placeOf(policies.value)}

@@ -300,7 +300,14 @@ function declare(test: Declare, browser: () => Browser): void {
     const texts = page.locator('.snippet pre')
     t.regex((await texts.allTextContents()).join(''), /^dns_desec_token = SECRET$/m)
     t.true((await texts.nth(1).innerText()).includes(`-d www.${domain} `))
-    await page.getByLabel('Program').selectOption('FRITZ!Box')
+    // Others could do nothing with it.
+    const programs = page.getByLabel('Program').locator('option')
+    t.deepEqual(await programs.allTextContents(), ['certbot', 'certbot with hooks', 'acme.sh', 'lego 5', 'Caddy'])
+    const address = { domain, subname: 'www', type: 'A', write: true }
+    const router = await tokenWith(account.id, { write: false }, address)
+    await page.goto(`${service().url}/console/tokens/${router.id}`)
+    await page.getByText('Set up a program').click()
+    t.deepEqual(await programs.allTextContents(), ['FRITZ!Box', 'ddclient 4', 'ddclient 3.10'])
     t.deepEqual(await texts.allTextContents(), [
       `${service().url}/nic/update?hostname=<domain>&myipv4=<ipaddr>&myipv6=<ip6addr>`,
       `www.${domain}`,
