@@ -5,10 +5,10 @@ export type Domain = components['schemas']['Domain']
 export type Overview = components['schemas']['DomainOverview']
 export type DeletedDomain = components['schemas']['DeletedDomain']
 
-/** Reads the domain's ETag, and the least TTL of its RRsets. */
-export async function readDomain(name: string): Promise<{ tag: string; minimumTtl: number }> {
+/** Reads the domain's ETag, the least TTL of its RRsets, and whether nobody can change it. */
+export async function readDomain(name: string): Promise<{ tag: string; minimumTtl: number; isSuspended: boolean }> {
   const { data, response } = await askWhole(api.GET('/api/v1/domains/{name}/', { params: { path: { name } } }))
-  return { tag: response.headers.get('ETag')!, minimumTtl: data.minimum_ttl }
+  return { tag: response.headers.get('ETag')!, minimumTtl: data.minimum_ttl, isSuspended: data.suspended !== undefined }
 }
 
 /** All domains that the token sees, page by page. @param onPage called with those so far @throws Refused */

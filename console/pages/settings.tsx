@@ -32,7 +32,13 @@ export function SettingsPage({ name }: { name: string }) {
         )}
       </Loaded>
       <Panel title="Delete this domain" isDanger>
-        {mayDelete(name) ? <Deletion name={name} /> : <p>This token may not delete {name}.</p>}
+        {asked.value?.suspended ? (
+          <p>While the operator has suspended it, nobody can delete {name}.</p>
+        ) : mayDelete(name) ? (
+          <Deletion name={name} />
+        ) : (
+          <p>This token may not delete {name}.</p>
+        )}
       </Panel>
     </>
   )

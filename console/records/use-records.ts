@@ -93,7 +93,7 @@ export function useRecords(domain: string) {
 
   return {
     zone,
-    mayEdit: mayChange(domain),
+    mayEdit: mayChange(domain) && !zone.isSuspended,
     edits,
     collisions: merged.collisions,
     problems,

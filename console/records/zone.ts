@@ -15,6 +15,8 @@ export interface Zone {
   /** The domain's ETag, if `rrsets` are those of that state; undefined while they are loaded. */
   tag: string | undefined
   minimumTtl: number
+  /** Whether the operator has suspended the domain, so that nobody can change it. */
+  isSuspended: boolean
   problem: Refused | undefined
   /** Loads all again. @param edits that are known to be there now */
   reload: (edits?: Edits) => void
@@ -24,6 +26,7 @@ interface Read {
   rrsets: RRset[]
   tag: string
   minimumTtl: number
+  isSuspended: boolean
 }
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>()
@@ -45,6 +48,7 @@ export function useZone(name: string): Zone {
     isWhole: value !== undefined,
     tag: known === undefined ? value?.tag : undefined,
     minimumTtl: value?.minimumTtl ?? 0,
+    isSuspended: value?.isSuspended ?? false,
     problem,
     reload: (edits) => {
       setKnown((before) => edits ?? before ?? NONE)
