@@ -25,7 +25,7 @@ test('a token without any permission sees itself, as its account does, and its a
   const { id, secret, api } = await addToken(service(), account.id, { name: 'router' })
   const { text } = succeeded(await api.get('/auth/token/'), 200)
   const shown = JSON.parse(text) as Shown
-  t.deepEqual(Object.keys(shown), ['token', 'policies', 'account', 'mfa_pending'])
+  t.deepEqual(Object.keys(shown), ['token', 'policies', 'account', 'mfa_pending', 'membership'])
   const { json } = succeeded(await account.api.get(`/auth/tokens/${id}/`), 200)
   t.is(JSON.stringify(shown.token), JSON.stringify(json))
   t.false('token' in shown.token)

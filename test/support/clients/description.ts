@@ -53,7 +53,7 @@ export class Mismatch extends Error {}
 /** The document of an API, with which exchanges are compared (contract §15.2). */
 class Description {
   readonly #document: Document
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false })
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, logger: false })
   readonly #compiled = new Map<string, ValidateFunction>()
 
   constructor(document: object) {
