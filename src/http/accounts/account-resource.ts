@@ -193,7 +193,7 @@ function confirmation(forms: Forms): Resource {
               anyOf: [
                 object({ detail }),
                 object({ detail, domain: ref(DOMAIN.full) }),
-                object(withToken),
+                object(withToken, ['maker']),
                 ref(FACTOR.full),
               ],
             }),
