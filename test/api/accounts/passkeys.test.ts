@@ -208,6 +208,16 @@ test('the last second factor is deleted only after a new login, whichever it is'
   t.is((await addToken(service(), somebody.id, flags).then(({ api }) => api.get('/domains/'))).status, 200)
 })
 
+test('of the last two second factors, an old session deletes one, also if it deletes both at once', async (t) => {
+  const somebody = await withPasskey()
+  const [{ id }] = (await listed(somebody)) as [Shown]
+  const totp = await addFactor(service(), somebody.id)
+  await age(somebody)
+  const paths = [`${KEYS}${id}/`, `/auth/totp/${totp}/`]
+  const statuses = await Promise.all(paths.map(async (path) => (await somebody.api.delete(path)).status))
+  t.deepEqual(statuses.sort(), [204, 403])
+})
+
 test('adding and deleting a passkey void earlier links', async (t) => {
   const somebody = await loggedIn()
   const early = await deletionLink(service(), somebody)
@@ -311,6 +321,7 @@ for (const [what, path, more] of [
     const stranger = await withPasskey()
     const foreign = stranger.authenticator.sign(await optionsOf(service().anonymous, LOGIN))
     t.is((await ask({ passkey: foreign })).status, 400)
+    t.is((await ask({ passkey: somebody.authenticator.sign(await optionsOf(stranger.api, SECOND)) })).status, 400)
     if (what === 'deletion') t.is((await allLettersTo(service().system, somebody.email)).length, before + 2)
   })
 

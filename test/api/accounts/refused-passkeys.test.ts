@@ -1,3 +1,5 @@
+import { sign } from 'node:crypto'
+import { generate } from 'selfsigned'
 import { removeAll } from '../../../src/service/accounts/second-factor.ts'
 import { query } from '../../../src/store/database.ts'
 import { addFirstPasskey, Authenticator, type Lies, optionsOf } from '../../support/clients/authenticator.ts'
@@ -206,6 +208,12 @@ test('a challenge is for the token that asked for it, and for its account', asyn
   t.deepEqual(said(await second.api.post(KEYS, { name: 'x', passkey: made })), CHALLENGE)
 })
 
+test('a passkey of another account is none, also if it names nobody', async (t) => {
+  const [somebody, other] = [await owner(), await owner()]
+  const passkey = other.authenticator.sign(await optionsOf(somebody.api, SECOND), { userHandle: null })
+  t.deepEqual(said(await somebody.api.post(SECOND, { passkey })), UNKNOWN)
+})
+
 test('a login by passkey needs to name the account', async (t) => {
   const somebody = await owner()
   const passkey = somebody.authenticator.sign(await optionsOf(service().anonymous, LOGIN), { userHandle: null })
@@ -276,14 +284,24 @@ test('an answer of a creation that cannot be read is refused', async (t) => {
   t.is((await api.post(KEYS, { name: 'x', passkey: right })).status, 202)
 })
 
-test('an attestation with certificates is refused', async (t) => {
+test('an attestation with certificates is refused, even a right one', async (t) => {
   const { api } = await addToken(service(), (await person(service())).id, flags)
-  const statement = new Map<string, unknown>([
-    ['alg', -7],
-    ['sig', Uint8Array.of(1)],
-    ['x5c', [Uint8Array.of(1)]],
-  ])
-  const passkey = new Authenticator(ORIGIN).create(await optionsOf(api, KEYS), {}, ['packed', statement])
+  const names = { C: 'DE', O: 'Example', OU: 'Authenticator Attestation', CN: 'Example' }
+  const attributes = Object.entries(names).map(([shortName, value]) => ({ shortName, value }))
+  const { private: key, cert } = await generate(attributes, {
+    ...{ keyType: 'ec', curve: 'P-256', algorithm: 'sha256' },
+    extensions: [{ name: 'basicConstraints', cA: false }],
+  })
+  const certificate = Uint8Array.from(Buffer.from(cert.replace(/-----[^-]*-----|\s/g, ''), 'base64'))
+  const attest = (octets: Buffer): [string, Map<string, unknown>] => [
+    'packed',
+    new Map<string, unknown>([
+      ['alg', -7],
+      ['sig', Uint8Array.from(sign('sha256', octets, key))],
+      ['x5c', [certificate]],
+    ]),
+  ]
+  const passkey = new Authenticator(ORIGIN).create(await optionsOf(api, KEYS), {}, attest)
   t.deepEqual(said(await api.post(KEYS, { passkey })), UNKNOWN)
 })
 

@@ -40,6 +40,14 @@ const KEYS = {
   RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
 }
 
+function noAttestation(): [string, Map<string, unknown>] {
+  return ['none', new Map<string, unknown>()]
+}
+
+function hashOf(clientDataJSON: string): Buffer {
+  return createHash('sha256').update(Buffer.from(clientDataJSON, 'base64url')).digest()
+}
+
 export class Authenticator {
   readonly #origin: string
   readonly #key: KeyObject
@@ -67,11 +75,11 @@ export class Authenticator {
     )
   }
 
-  /** The answer of a new credential. @param attestation instead of none */
+  /** The answer of a new credential. @param attest makes the format and statement of an attestation of these octets */
   create(
     options: Options,
     lies: Lies = {},
-    attestation: [string, Map<string, unknown>] = ['none', new Map<string, unknown>()],
+    attest: (octets: Buffer) => [string, Map<string, unknown>] = noAttestation,
   ) {
     this.#userHandle = options.user!.id
     const id = Buffer.from(lies.id ?? this.id, 'base64url')
@@ -82,13 +90,14 @@ export class Authenticator {
       isoCBOR.encode(this.#publicKey),
     ])
     const authData = Buffer.concat([this.#authenticatorData(options.rp!.id, HAS_CREDENTIAL, lies), credential])
+    const clientDataJSON = this.#clientData('webauthn.create', options, lies)
+    const [format, statement] = attest(Buffer.concat([authData, hashOf(clientDataJSON)]))
     const object = new Map<string, unknown>([
-      ['fmt', attestation[0]],
-      ['attStmt', attestation[1]],
+      ['fmt', format],
+      ['attStmt', statement],
       ['authData', Uint8Array.from(authData)],
     ])
     const attestationObject = Buffer.from(isoCBOR.encode(object as never)).toString('base64url')
-    const clientDataJSON = this.#clientData('webauthn.create', options, lies)
     return {
       id: lies.id ?? this.id,
       type: 'public-key',
@@ -101,8 +110,8 @@ export class Authenticator {
     if (this.counter > 0) this.counter++
     const authenticatorData = this.#authenticatorData(options.rpId!, 0, lies)
     const clientDataJSON = this.#clientData('webauthn.get', options, lies)
-    const hash = createHash('sha256').update(Buffer.from(clientDataJSON, 'base64url')).digest()
-    const signature = sign(this.#hash, Buffer.concat([authenticatorData, hash]), this.#key).toString('base64url')
+    const signed = Buffer.concat([authenticatorData, hashOf(clientDataJSON)])
+    const signature = sign(this.#hash, signed, this.#key).toString('base64url')
     const userHandle = lies.userHandle === undefined ? this.#userHandle : lies.userHandle
     const response = {
       clientDataJSON,
