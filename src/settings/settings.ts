@@ -195,7 +195,7 @@ export const GROUPS = {
     oidcSession: setting('OIDC_SESSION', parse.integer(60, 30 * 86_400), '43200')`
       seconds after which a sign-in ends, 60 to 2592000`,
     passwords: setting('PASSWORDS', parse.isOn, 'on')`
-      "off": nobody signs in with a password, only by single sign-on; needs OIDC_ISSUER`,
+      "off": nobody signs in with a password, only by single sign-on or a passkey; needs OIDC_ISSUER`,
   },
   Mail: {
     mailUrl: secret(optional('MAIL_URL', parse.mailServer, 'none: mails are files in the data folder')`
