@@ -1,13 +1,15 @@
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { loadMe, me } from './api/me.ts'
-import { session } from './api/session.ts'
+import { lost, session } from './api/session.ts'
 import { linking } from './api/sign-on.ts'
+import { Lost } from './members/acting.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { DnssecPage } from './pages/dnssec.tsx'
 import { DomainsPage } from './pages/domains.tsx'
 import { ForgottenPage } from './pages/forgotten.tsx'
 import { HistoryPage } from './pages/history.tsx'
+import { MembersPage } from './pages/members.tsx'
 import { NameserversPage } from './pages/nameservers.tsx'
 import { NewDomainPage } from './pages/new-domain.tsx'
 import { NewTokenPage } from './pages/new-token.tsx'
@@ -51,6 +53,7 @@ const PAGES: Record<string, Page> = {
   tokens: TokensPage,
   'tokens/new': NewTokenPage,
   'tokens/:id': TokenPage as Page,
+  members: MembersPage,
   account: AccountPage,
 }
 
@@ -66,6 +69,7 @@ export function App() {
   useShared()
   const { path } = location.value
   const found = pageAt(path)
+  const account = me.value?.account.email
   const isSignedIn = me.value?.mfa_pending === false
   useEffect(() => {
     focusFirst()
@@ -76,14 +80,16 @@ export function App() {
       current.closest('.side, .tabs')!.scrollLeft = current.offsetLeft - 80
     const title = document.querySelector('h1')?.textContent ?? NAME
     document.title = title === NAME ? NAME : `${title} · ${NAME}`
-  }, [path, found?.Page])
+  }, [path, found?.Page, account])
   const domain = found?.parameters['name']
   return (
     <div class={isSignedIn ? 'shell' : 'door'}>
       {isSignedIn && <Side />}
       <div>
         <Waiting />
-        <main>
+        {/* Nothing of a page goes from one account to another. */}
+        <main key={account}>
+          {isSignedIn && lost.value !== undefined && <Lost />}
           {isSignedIn && <Limits own={me.value!} />}
           {isSignedIn && linking.value !== undefined && <Linking />}
           {domain !== undefined && isSignedIn && <DomainHeader key={domain} name={domain} />}

@@ -12,6 +12,18 @@ export function keep(key: string, value: unknown): void {
   if (value !== undefined) sessionStorage.setItem(key, JSON.stringify(value))
 }
 
+const DRAFT = 'zoneplane draft'
+
+/** The key of what somebody has not applied yet: it belongs to the account, so that no other one gets it. */
+export function draftKey(account: string, kind: 'edits' | 'zone file', domain: string): string {
+  return `${DRAFT} ${account} ${kind} ${domain}`
+}
+
+/** Whether something for an account is not applied yet. */
+export function hasDrafts(account: string): boolean {
+  return Object.keys(sessionStorage).some((key) => key.startsWith(`${DRAFT} ${account} `))
+}
+
 /** A state that survives a reload of the page, and the end of the session in this tab. Undefined: there is none. */
 export function useKept<T>(key: string): [T | undefined, (value: T | undefined) => void] {
   const [value, setValue] = useState(() => read(key) as T | undefined)

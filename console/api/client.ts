@@ -2,7 +2,7 @@ import type { Client } from 'openapi-fetch'
 import type { paths } from '../../build/api-types.d.ts'
 import { textsIn } from '../model/problems.ts'
 import { Shared } from '../shared.ts'
-import { hasExpired, session } from './session.ts'
+import { noteEnd, session } from './session.ts'
 
 /** What the service refused, or why it could not be asked. */
 export class Refused extends Error {
@@ -20,6 +20,9 @@ export class Refused extends Error {
 
 /** Why the request that waits longest does, and until when (milliseconds since the epoch); undefined if none waits. */
 export const waiting = new Shared<{ reason: string; until: number } | undefined>(undefined)
+
+/** How many requests were refused for want of rights. */
+export const denials = new Shared(0)
 
 /** The service's API is beside the console, whatever path a proxy puts before both. */
 export const API = new URL('..', document.baseURI).href.replace(/\/$/, '')
@@ -52,18 +55,20 @@ async function send(
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params.path![name]!))
   const given = Object.entries(params.query ?? {}).filter(([, value]) => value != null)
   const query = new URLSearchParams(given as [string, string][])
-  const response = await askPatiently(
-    new Request(`${API}${path}${given.length > 0 ? `?${query}` : ''}`, {
-      method,
-      body: body === undefined ? null : bodySerializer(body),
-      headers: {
-        ...(session.value && { Authorization: `Token ${session.value.secret}` }),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-        ...params.header,
-        ...headers,
-      },
-    }),
-  )
+  const request = new Request(`${API}${path}${given.length > 0 ? `?${query}` : ''}`, {
+    method,
+    body: body === undefined ? null : bodySerializer(body),
+    headers: {
+      ...(session.value && { Authorization: `Token ${session.value.secret}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...params.header,
+      ...headers,
+    },
+  })
+  const response = await askPatiently(request)
+  // It can be late: it is about the token that was sent.
+  if (response.status === 401) noteEnd(request.headers.get('Authorization')?.slice('Token '.length))
+  if (response.status === 403) denials.value++
   const text = await response.text()
   const value = parseAs === 'text' && response.ok ? text : parsed(text)
   return response.ok ? { data: value, response } : { error: value, response }
@@ -96,10 +101,6 @@ export async function askWhole<T>(request: Promise<Outcome<T>>): Promise<{ data:
     throw reason instanceof TypeError ? new Refused(0, { detail: 'There is no connection to the service.' }) : reason
   })
   if (response.ok) return { data: data as T, response }
-  if (response.status === 401 && session.value !== undefined) {
-    hasExpired.value = true
-    session.value = undefined
-  }
   throw new Refused(response.status, error)
 }
 

@@ -1,9 +1,10 @@
 import type { components } from '../../build/api-types.d.ts'
 import { mayWriteIn } from '../model/may-write.ts'
+import { policiesFor } from '../model/rights.ts'
 import { navigate } from '../router.ts'
 import { onChange, Shared } from '../shared.ts'
-import { api, ask } from './client.ts'
-import { hasExpired, hasLeft, session } from './session.ts'
+import { api, ask, denials } from './client.ts'
+import { hasExpired, hasLeft, lost, type Session, session } from './session.ts'
 
 export type OwnToken = components['schemas']['OwnToken']
 
@@ -13,14 +14,28 @@ export type OwnToken = components['schemas']['OwnToken']
  */
 export const me = new Shared<OwnToken | undefined>(undefined)
 
+let known = session.value?.secret
+
 onChange(() => {
-  if (session.value === undefined) me.value = undefined
+  if (session.value?.secret === known) return
+  known = session.value?.secret
+  me.value = undefined
+})
+
+let denied = 0
+
+onChange(() => {
+  if (denials.value === denied) return
+  denied = denials.value
+  // The role may be another one now.
+  if (session.value?.acting) void loadMe().catch(() => undefined)
 })
 
 /** Asks for the token of the session, as it is now. @throws Refused */
 export async function loadMe(): Promise<OwnToken> {
-  const own = await ask(api.GET('/api/v1/auth/token/'))
-  me.value = own
+  const { value } = session
+  const own = withRole(await ask(api.GET('/api/v1/auth/token/')))
+  if (session.value === value) me.value = own
   return own
 }
 
@@ -33,12 +48,23 @@ export function noteDomains(domains: number | { by: number }): void {
 }
 
 /** Begins a session with the secret of a token. @throws Refused if it is none */
-export async function begin(secret: string): Promise<void> {
-  const own = await ask(api.GET('/api/v1/auth/token/', { headers: { Authorization: `Token ${secret}` } }))
+export async function begin(secret: string, acting?: Session['acting']): Promise<void> {
+  const own = withRole(await ask(api.GET('/api/v1/auth/token/', { headers: { Authorization: `Token ${secret}` } })))
   hasExpired.value = false
   hasLeft.value = false
-  session.value = { secret }
+  lost.value = undefined
+  session.value = { secret, ...(acting && { acting }) }
   me.value = own
+}
+
+/** A token whose policies say what its role may write, too: all else is decided by these. */
+function withRole(own: OwnToken): OwnToken {
+  return { ...own, policies: policiesFor(own) }
+}
+
+/** What the texts about rights call whoever has them. */
+export function bearer(): string {
+  return me.value!.membership === null ? 'This token' : 'Your role'
 }
 
 /** Whether the session began with a password. Signing out deletes its token; that of an API token is only forgotten. */
@@ -56,6 +82,30 @@ export function mayDelete(domain: string): boolean {
   return me.value!.token.perm_delete_domain && mayChange(domain)
 }
 
+/** Whether it may see and change who else transfers a domain's zone, as far as is known without asking. */
+export function mayTransfer(): boolean {
+  const { membership } = me.value!
+  return membership === null || membership.role === 'admin'
+}
+
+/** Whether it may change the account, as nobody else's login may (contract §19.1). */
+export function mayChangeAccount(): boolean {
+  return mayManageAccount() && me.value!.membership === null
+}
+
+/** Whether it may look after the account's members (contract §19.1). */
+export function mayManageMembers(): boolean {
+  return isLogin() && mayManageAccount()
+}
+
+/** Whether a part of the console has something for it. */
+export function maySee(part: string): boolean {
+  const { membership, token } = me.value!
+  if (part === 'members') return mayManageMembers()
+  if (membership === null) return true
+  return part === 'tokens' ? token.perm_manage_tokens : part !== 'account'
+}
+
 /** Whether the token may read and change the account (contract §3.2). */
 export function mayManageAccount(): boolean {
   return me.value!.token.perm_manage_tokens && me.value!.policies.length === 0
@@ -64,8 +114,16 @@ export function mayManageAccount(): boolean {
 /** Ends the session: the token of a log-in is deleted at the service; an API token is only forgotten. */
 export async function signOut(): Promise<void> {
   // The session of this tab ends whatever the service answers: its token expires by itself.
-  if (isLogin()) await ask(api.POST('/api/v1/auth/logout/')).catch(() => undefined)
+  if (isLogin()) {
+    const { secret, acting } = session.value!
+    for (const each of acting === undefined ? [secret] : [secret, acting.own]) await end(each).catch(() => undefined)
+  }
   forgetSession()
+}
+
+/** Ends a log-in at the service. @throws Refused */
+export async function end(secret: string): Promise<void> {
+  await ask(api.POST('/api/v1/auth/logout/', { headers: { Authorization: `Token ${secret}` } }))
 }
 
 /** Ends the session of this tab. */

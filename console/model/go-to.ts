@@ -9,6 +9,8 @@ export interface Goal {
 interface Rights {
   mayCreate: boolean
   mayManageTokens: boolean
+  /** Whether a part of the console has something for it. */
+  maySee: (part: string) => boolean
   mayChange: (domain: string) => boolean
 }
 
@@ -16,7 +18,7 @@ interface Rights {
 const MOST = 50
 
 /** The goals besides domains. */
-function pages({ mayCreate, mayManageTokens }: Rights): Goal[] {
+function pages({ mayCreate, mayManageTokens, maySee }: Rights): Goal[] {
   return [
     { text: 'Domains', to: '' },
     ...(mayCreate
@@ -26,9 +28,10 @@ function pages({ mayCreate, mayManageTokens }: Rights): Goal[] {
         ]
       : []),
     { text: 'Search', to: 'search' },
-    { text: 'Tokens', to: 'tokens' },
+    ...(maySee('tokens') ? [{ text: 'Tokens', to: 'tokens' }] : []),
     ...(mayManageTokens ? [{ text: 'Create token', to: 'tokens/new' }] : []),
-    { text: 'Account', to: 'account' },
+    ...(maySee('members') ? [{ text: 'Members', to: 'members' }] : []),
+    ...(maySee('account') ? [{ text: 'Account', to: 'account' }] : []),
   ]
 }
 
@@ -45,18 +48,25 @@ function within(domain: string, { mayChange }: Rights): Goal[] {
   ]
 }
 
+/** The words of what was typed. */
+const wordsOf = (typed: string) => typed.toLowerCase().split(/\s+/).filter(Boolean)
+
+/** Whether the text of a goal has all words that were typed. */
+export function isMeant(typed: string, { text }: Pick<Goal, 'text'>): boolean {
+  return wordsOf(typed).every((word) => text.toLowerCase().includes(word))
+}
+
 /**
  * The goals whose texts have all words that were typed: domains in their order, pages, and what can be done in domains.
  * @param domains the most recently visited first
  */
 export function goalsFor(typed: string, domains: string[], rights: Rights): Goal[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
-  const isMeant = ({ text }: Goal) => words.every((word) => text.toLowerCase().includes(word))
-  const found = [...domains.map((text) => ({ text, to: `domains/${text}` })), ...pages(rights)].filter(isMeant)
+  const hasWord = (goal: Goal) => isMeant(typed, goal)
+  const found = [...domains.map((text) => ({ text, to: `domains/${text}` })), ...pages(rights)].filter(hasWord)
   // Before anything is typed, what can be done in all domains would hide the pages.
-  for (const domain of words.length === 0 ? domains.slice(0, 1) : domains) {
+  for (const domain of wordsOf(typed).length === 0 ? domains.slice(0, 1) : domains) {
     if (found.length >= MOST) break
-    found.push(...within(domain, rights).filter(isMeant))
+    found.push(...within(domain, rights).filter(hasWord))
   }
   return found.slice(0, MOST)
 }

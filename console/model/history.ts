@@ -65,7 +65,10 @@ function shortened(record: string): string {
   return record.length > MOST_SHOWN ? `${record.slice(0, MOST_SHOWN)}…` : record
 }
 
-/** Who did it, and how: `token “ci”`, `the operator`, `a token that was deleted`. */
+/** What the tokens of log-ins are called. */
+const LOGIN = 'login'
+
+/** Who did it, and how: `token “ci”`, `bob@example.org`, `the operator`, `a token that was deleted`. */
 export function authorOf(
   { source, token, owner }: Omit<Entry, 'count' | 'event' | 'rollover' | 'changes'>,
   email: string,
@@ -73,8 +76,10 @@ export function authorOf(
   const words = SOURCES[source]
   if (token === null) return words ?? (source === 'rollover' ? 'the service' : 'the API')
   const known = token.name === '' ? 'a token' : `token “${token.name}”`
-  const name = token.name === null ? 'a token that was deleted' : known
   const isOther = owner !== null && owner !== email
+  // The log-in of a member says who; its token is a detail.
+  if (isOther && [LOGIN, null].includes(token.name)) return words === undefined ? owner : `${owner} (${words})`
+  const name = token.name === null ? 'a token that was deleted' : known
   return `${name}${isOther ? ` of ${owner}` : ''}${words === undefined ? '' : ` (${words})`}`
 }
 

@@ -30,8 +30,8 @@ export function mayWrite<P extends Policy>(policies: P[], target: Target): Verdi
   return { may: policy?.perm_write ?? policies.length === 0, policy }
 }
 
-/** Says that the token of the session may not write an RRset. */
-export const forbids = (place: Place) => `This token may not write ${titleOf(place)}.`
+/** Says that the token of the session, or the role, may not write an RRset. */
+export const forbids = (bearer: string, place: Place) => `${bearer} may not write ${titleOf(place)}.`
 
 /** Whether a token may write anything in a domain. */
 export function mayWriteIn(policies: Policy[], domain: string): boolean {

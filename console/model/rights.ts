@@ -1,10 +1,54 @@
 import { isDefault, type Policy, scopeWords } from './policies.ts'
+import { counted } from './rrset.ts'
 
 /** What a token may do, as far as it decides about what the console offers. */
 interface Token {
   perm_create_domain: boolean
   perm_delete_domain: boolean
   perm_manage_tokens: boolean
+}
+
+/** What members may do (contract §19.1), in the order of what they may. */
+export const ROLES = {
+  viewer: { title: 'Viewer', text: 'May read domains, records and their history, and change nothing.' },
+  editor: { title: 'Editor', text: 'May also write records: one by one, by zone files, and back from the history.' },
+  admin: {
+    title: 'Admin',
+    text: 'May also create and delete domains, replace keys, and manage transfers, tokens and members.',
+  },
+} as const
+
+export type Role = keyof typeof ROLES
+
+/** A policy that permits no write, with all members that policies have in the API. */
+const NO_WRITES = { id: '', domain: null, subname: null, type: null, perm_write: false }
+
+/** The policies of a token, with that of its role: viewers write nothing. What one may write is decided by these alone. */
+export function policiesFor<P extends Policy>({
+  policies,
+  membership,
+}: {
+  policies: P[]
+  membership: { role: Role } | null
+}) {
+  return membership?.role === 'viewer' ? [NO_WRITES] : policies
+}
+
+/** Which domains a member sees: `all domains`, `only a.example and b.example`. */
+export function domainWords(domains: string[] | null): string {
+  if (domains === null) return 'all domains'
+  if (domains.length === 0) return 'no domain any more'
+  return `only ${domains.length > MOST_DOMAINS ? counted(domains.length, 'domain') : listOf(domains, 'conjunction')}`
+}
+
+/** How many domains of a member are named. */
+const MOST_DOMAINS = 5
+
+/** What a member may do for an account, in a sentence; undefined for admins: nearly everything. */
+export function roleLimits({ role, domains }: { role: Role; domains: string[] | null }): string | undefined {
+  if (role === 'admin') return undefined
+  const deeds = role === 'viewer' ? 'may only read' : 'may read, and write records'
+  return `As ${role}, you ${deeds}${domains === null ? '' : `: ${domainWords(domains)}`}.`
 }
 
 /** A sentence that says what a token may do, or what it may not, if that is shorter; undefined if it may do everything. */

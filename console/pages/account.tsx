@@ -7,8 +7,9 @@ import { Passkeys } from '../account/passkeys.tsx'
 import { ResetPassword } from '../account/reset-password.tsx'
 import type { Account, Factor } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
-import { isLogin, mayManageAccount } from '../api/me.ts'
+import { isLogin, mayChangeAccount } from '../api/me.ts'
 import type { Passkey } from '../api/passkeys.ts'
+import { OwnMemberships } from '../members/own-memberships.tsx'
 import { counted } from '../model/rrset.ts'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 import { Panel } from '../parts/panel.tsx'
@@ -19,7 +20,7 @@ export function AccountPage() {
   return (
     <div class="reading settings">
       <h1 tabIndex={-1}>Account</h1>
-      {mayManageAccount() ? (
+      {mayChangeAccount() ? (
         <Sections />
       ) : (
         <p>This token may not see or change the account. Sign in with your password to do so.</p>
@@ -75,6 +76,7 @@ function Sections() {
                 />
               </Panel>
             )}
+            <OwnMemberships />
             <Panel title="Other sign-ins">
               <OtherSessions />
             </Panel>

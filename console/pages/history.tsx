@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { changesOf } from '../api/history.ts'
-import { me } from '../api/me.ts'
+import { mayChange, me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
 import { authorOf, byDay, dayWords, deedOf, reversed, valuesIn } from '../model/history.ts'
 import { inOrder } from '../model/order.ts'
@@ -220,6 +220,7 @@ function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: 
       {rollover === null && <Loaded asked={asked}>{(changes) => <Difference changes={changes} />}</Loaded>}
       <p class="quiet">
         Version {version}
+        {entry.token?.name != null && entry.owner !== me.value!.account.email && `, token “${entry.token.name}”`}
         {entry.request_id !== null && (
           <>
             , request <code>{entry.request_id}</code>
@@ -228,7 +229,7 @@ function Details({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: 
       </p>
       {rollover === null && (
         <p class="buttons">
-          {event === null && source !== 'repair' && (
+          {mayChange(name) && event === null && source !== 'repair' && (
             <>
               <button
                 onClick={() => {
@@ -300,7 +301,7 @@ function FormerState({ name, version, title, onRestore, onClose }: FormerProps) 
         )}
       </Loaded>
       <p class="buttons">
-        <button onClick={onRestore}>Restore this state</button>
+        {mayChange(name) && <button onClick={onRestore}>Restore this state</button>}
         <button onClick={onClose}>Close</button>
       </p>
     </Dialog>

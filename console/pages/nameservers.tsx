@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { withoutDot } from '../../src/dns/names.ts'
 import { api, ask } from '../api/client.ts'
+import { mayTransfer } from '../api/me.ts'
 import { nameserversOf } from '../api/rrsets.ts'
 import { withItems } from '../model/problems.ts'
 import { ADDRESS, configurationsOf, NOTIFIER } from '../model/secondaries.ts'
@@ -22,7 +23,6 @@ export function NameserversPage({ name }: { name: string }) {
     () => Promise.all([ask(api.GET('/api/v1/domains/{name}/publication/', { params })), nameserversOf(name)]),
     [name],
   )
-  const transfers = useAsked(() => ask(api.GET('/api/v1/domains/{name}/transfers/', { params })), [name])
   return (
     <>
       <section aria-labelledby="served">
@@ -33,16 +33,27 @@ export function NameserversPage({ name }: { name: string }) {
         </p>
         <button onClick={published.reload}>Look again</button>
       </section>
-      <div class="reading">
-        <Panel title="Your own secondaries">
-          {transfers.problem?.status === 403 ? (
-            <p>This token may not see or change these: it may not write all records of the domain.</p>
-          ) : (
-            <Loaded asked={transfers}>{(found) => <TransferForm key={name} name={name} transfers={found} />}</Loaded>
-          )}
-        </Panel>
-      </div>
+      {mayTransfer() && <Secondaries name={name} />}
     </>
+  )
+}
+
+/** Who else transfers the zone. */
+function Secondaries({ name }: { name: string }) {
+  const transfers = useAsked(
+    () => ask(api.GET('/api/v1/domains/{name}/transfers/', { params: { path: { name } } })),
+    [name],
+  )
+  return (
+    <div class="reading">
+      <Panel title="Your own secondaries">
+        {transfers.problem?.status === 403 ? (
+          <p>This token may not see or change these: it may not write all records of the domain.</p>
+        ) : (
+          <Loaded asked={transfers}>{(found) => <TransferForm key={name} name={name} transfers={found} />}</Loaded>
+        )}
+      </Panel>
+    </div>
   )
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
-import { mayDelete, noteDomains } from '../api/me.ts'
+import { bearer, mayDelete, noteDomains } from '../api/me.ts'
 import { ttlWords } from '../model/ttl.ts'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
@@ -37,7 +37,9 @@ export function SettingsPage({ name }: { name: string }) {
         ) : mayDelete(name) ? (
           <Deletion name={name} />
         ) : (
-          <p>This token may not delete {name}.</p>
+          <p>
+            {bearer()} may not delete {name}.
+          </p>
         )}
       </Panel>
     </>

@@ -68,6 +68,7 @@ function Facts({ token }: { token: Token }) {
       'May be used from',
       token.allowed_subnets.length === 0 ? 'Nowhere: it cannot be used' : <Networks token={token} />,
     ],
+    ...(token.maker === undefined ? [] : [['Made by', token.maker] as const]),
     ...(token.user_override === null ? [] : [['Acts for', token.user_override] as const]),
   ] as const
   return (

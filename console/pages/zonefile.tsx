@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, askWhole, problemsOf, type Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
-import { useKept } from '../kept.ts'
+import { mayChange, me } from '../api/me.ts'
+import { draftKey, useKept } from '../kept.ts'
 import { judged, mistakesOf } from '../model/zonefile.ts'
 import { Applied } from '../parts/applied.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
@@ -12,7 +13,7 @@ import { focusMistakes, ZonefileInput } from '../parts/zonefile-input.tsx'
 /** The whole zone as text: shown, edited, replaced by a file, downloaded. */
 export function ZonefilePage({ name }: { name: string }) {
   const [version, setVersion] = useState<number>()
-  const [edited, setEdited] = useKept<Edited>(`zoneplane zone file of ${name}`)
+  const [edited, setEdited] = useKept<Edited>(draftKey(me.value!.account.email, 'zone file', name))
   const asked = useAsked(async () => {
     // What changes between the two has another tag, so that no write builds on it.
     const { tag } = await readDomain(name)
@@ -21,7 +22,7 @@ export function ZonefilePage({ name }: { name: string }) {
   }, [name, version])
   return (
     <>
-      <p>
+      <p hidden={!mayChange(name)}>
         Edit the zone file, or drop one here. <b>Record sets that it lacks are deleted</b>; only NS at {name} stay if it
         has none. The service itself writes SOA and all DNSSEC records but DS: those of the file are left out.
       </p>
@@ -65,6 +66,7 @@ interface EditorProps {
 function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: EditorProps) {
   const [isReviewed, setReviewed] = useState(false)
   const text = edited?.text ?? present
+  const mayEdit = mayChange(name)
   const found = usePaused(() => (edited === undefined ? undefined : judged(edited.text, name)), [edited?.text])
   /** What the service has rejected, and why. */
   const [refused, setRefused] = useState({ text: '', problems: [] as string[] })
@@ -108,6 +110,7 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
       <p class="tools">
         <button
           class="main"
+          hidden={!mayEdit}
           disabled={edited === undefined}
           onClick={() => {
             // What is shown may be about the text of a moment ago.
@@ -117,7 +120,7 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
         >
           Review
         </button>
-        <button disabled={edited === undefined} onClick={discard}>
+        <button hidden={!mayEdit} disabled={edited === undefined} onClick={discard}>
           Discard
         </button>
         <Download name={`${name}.zone`} text={present} />
@@ -127,6 +130,7 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
         rows={24}
         text={text}
         judged={edited && found && { ...found, mistakes }}
+        isFixed={!mayEdit}
         onText={(typed) => {
           onEdit(typed === present ? undefined : { text: typed, tag: edited?.tag ?? tag })
         }}

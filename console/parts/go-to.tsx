@@ -1,24 +1,26 @@
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { domainsWith } from '../api/domains.ts'
-import { mayChange, me, signOut } from '../api/me.ts'
+import { mayChange, maySee, me, signOut } from '../api/me.ts'
+import { actFor, actForOneself, memberships } from '../api/members.ts'
 import { keep, read } from '../kept.ts'
-import { type Goal, goalsFor } from '../model/go-to.ts'
+import { type Goal, goalsFor, isMeant } from '../model/go-to.ts'
 import { keyboard } from '../records/keys.tsx'
 import { navigate } from '../router.ts'
 import { Shared } from '../shared.ts'
+import { Refusal, useAction } from './form.tsx'
 import { useAsked } from './loading.tsx'
 
 /** Whether the list of goals is open. */
 export const goTo = new Shared(false)
 
-const RECENT = 'zoneplane recent domains'
+const recentKey = () => `zoneplane recent domains of ${me.value!.account.email}`
 const MOST_RECENT = 20
 
-const recent = () => (read(RECENT) ?? []) as string[]
+const recent = () => (read(recentKey()) ?? []) as string[]
 
 /** Notes that somebody has visited a domain. */
 export function noteVisit(domain: string): void {
-  keep(RECENT, [domain, ...recent().filter((other) => other !== domain)].slice(0, MOST_RECENT))
+  keep(recentKey(), [domain, ...recent().filter((other) => other !== domain)].slice(0, MOST_RECENT))
 }
 
 /** The list of everything one can go to, on Ctrl K; on `/` where the page uses that key for nothing else. */
@@ -42,9 +44,26 @@ export function GoTo() {
   return goTo.value ? <Goals /> : null
 }
 
+/** What is done at once, without a page. */
+interface Act {
+  text: string
+  act: () => Promise<void> | void
+}
+
+function acts(): Act[] {
+  const { membership } = me.value!
+  const others = memberships.value?.filter(({ id }) => id !== membership?.id) ?? []
+  return [
+    ...(membership === null ? [] : [{ text: 'Back to your own account', act: actForOneself }]),
+    ...others.map((other) => ({ text: `Act for ${other.account}`, act: () => actFor(other) })),
+    { text: 'Sign out', act: signOut },
+  ]
+}
+
 function Goals() {
   const [typed, setTyped] = useState('')
   const [at, setAt] = useState(0)
+  const action = useAction()
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   useLayoutEffect(() => {
@@ -57,21 +76,28 @@ function Goals() {
   const further = useAsked(async () => (isWhole || word === '' ? undefined : domainsWith(word)), [word, isWhole])
   const names = [first, further].flatMap(({ value }) => value?.items ?? []).map(({ name }) => name)
   const { token } = me.value!
-  const goals: (Goal | { text: string; to: undefined })[] = goalsFor(typed, [...new Set([...recent(), ...names])], {
+  const found: (Goal | Act)[] = goalsFor(typed, [...new Set([...recent(), ...names])], {
     mayCreate: token.perm_create_domain,
     mayManageTokens: token.perm_manage_tokens,
     mayChange,
+    maySee,
   })
-  if ('sign out'.includes(typed.trim().toLowerCase())) goals.push({ text: 'Sign out', to: undefined })
+  const goals = [...found, ...acts().filter((act) => isMeant(typed, act))]
   const chosen = Math.min(at, goals.length - 1)
   const close = () => {
     goTo.value = false
   }
   const go = (goal: (typeof goals)[number] | undefined) => {
     if (goal === undefined) return
+    if ('act' in goal) {
+      action.run(async () => {
+        await goal.act()
+        close()
+      })
+      return
+    }
     close()
-    if (goal.to === undefined) void signOut()
-    else navigate(goal.to)
+    navigate(goal.to)
   }
   return (
     <dialog ref={element} class="goals" aria-label="Go to" onCancel={close}>
@@ -121,6 +147,7 @@ function Goals() {
           </li>
         ))}
       </ul>
+      <Refusal of={action} />
       {goals.length === 0 && (
         <p class="quiet" role="status">
           Nothing matches “{typed}”.

@@ -35,6 +35,12 @@ const SHAPES: Record<string, ComponentChildren> = {
       <path d="M7.7 8.3 13.5 2.5M11 5l2 2" />
     </>
   ),
+  members: (
+    <>
+      <circle cx="6" cy="5" r="2.5" />
+      <path d="M1.5 13.5c.4-3 2-4.5 4.5-4.5s4.1 1.5 4.5 4.5M10.5 2.75a2.5 2.5 0 0 1 0 4.5M12 9.25c1.5.6 2.3 2 2.5 4.25" />
+    </>
+  ),
   account: (
     <>
       <circle cx="8" cy="5" r="2.75" />

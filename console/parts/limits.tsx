@@ -1,10 +1,10 @@
 import type { OwnToken } from '../api/me.ts'
 import { inReadingOrder, sentenceOf } from '../model/policies.ts'
-import { limitsOf } from '../model/rights.ts'
+import { limitsOf, roleLimits } from '../model/rights.ts'
 
 /** Says on every page what the token of the session may do, unless it may do everything. */
-export function Limits({ own: { token, policies } }: { own: OwnToken }) {
-  const limits = limitsOf(token, policies)
+export function Limits({ own: { token, policies, membership } }: { own: OwnToken }) {
+  const limits = membership === null ? limitsOf(token, policies) : roleLimits(membership)
   if (limits === undefined) return null
   return (
     <div class="note" role="note">

@@ -1,4 +1,5 @@
-import { me, signOut } from '../api/me.ts'
+import { maySee, me, signOut } from '../api/me.ts'
+import { Acting } from '../members/acting.tsx'
 import { location } from '../router.ts'
 import { goTo } from './go-to.tsx'
 import { Icon, Mark } from './icons.tsx'
@@ -8,6 +9,7 @@ const PARTS = [
   ['', 'Domains'],
   ['search', 'Search'],
   ['tokens', 'Tokens'],
+  ['members', 'Members'],
   ['account', 'Account'],
 ] as const
 
@@ -31,7 +33,7 @@ export function Side() {
         Go to… <kbd>Ctrl K</kbd>
       </button>
       <nav aria-label="Main">
-        {PARTS.map(([to, text]) => (
+        {PARTS.filter(([to]) => maySee(to)).map(([to, text]) => (
           <a key={to} href={to} aria-current={to === current ? 'page' : undefined}>
             <Icon of={to || 'domains'} />
             {text}
@@ -44,9 +46,7 @@ export function Side() {
         ))}
       </nav>
       <div class="account">
-        <span class="who" title={me.value!.account.email}>
-          {me.value!.account.email}
-        </span>
+        <Acting key={me.value!.account.email} />
         <button class="plain" onClick={() => void signOut()}>
           Sign out
         </button>

@@ -39,6 +39,7 @@ export function TokenCard({ token }: { token: Token }) {
         {!isUsedEverywhere(token) && (
           <span>{networks.length === 0 ? 'Cannot be used from anywhere' : `Only from ${networks.join(', ')}`}</span>
         )}
+        {token.maker !== undefined && <span>Made by {token.maker}</span>}
         {token.user_override !== null && <span>Acts for {token.user_override}</span>}
       </p>
     </li>

@@ -8,11 +8,13 @@ interface ZonefileInputProps {
   text: string
   /** What is wrong with it, shown beside it, and how many RRsets it has; undefined: nobody has looked. */
   judged: { mistakes: Mistake[]; count: number } | undefined
+  /** Whether it can only be read. */
+  isFixed?: boolean
   onText: (text: string) => void
 }
 
 /** A zone file that is typed, pasted, dropped, or chosen. */
-export function ZonefileInput({ label, rows, text, judged, onText }: ZonefileInputProps) {
+export function ZonefileInput({ label, rows, text, judged, isFixed = false, onText }: ZonefileInputProps) {
   const mistakes = judged?.mistakes ?? []
   const input = useRef<HTMLTextAreaElement>(null)
   const take = async (file: File | undefined) => {
@@ -35,6 +37,7 @@ export function ZonefileInput({ label, rows, text, judged, onText }: ZonefileInp
           rows={Math.max(rows, Math.min(24, text.split('\n').length))}
           spellcheck={false}
           wrap="off"
+          readOnly={isFixed}
           value={text}
           aria-invalid={mistakes.length > 0}
           aria-describedby={mistakes.length > 0 ? 'mistakes' : undefined}
@@ -46,14 +49,14 @@ export function ZonefileInput({ label, rows, text, judged, onText }: ZonefileInp
           }}
           onDrop={(event) => {
             const file = event.dataTransfer?.files[0]
-            if (file === undefined) return
+            if (file === undefined || isFixed) return
             event.preventDefault()
             void take(file)
           }}
         />
         {judged && <Mistakes {...judged} text={text} onGo={goTo} />}
       </div>
-      <label class="quiet">
+      <label class="quiet" hidden={isFixed}>
         or from a file{' '}
         <input
           type="file"

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { API, api, askWhole, Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
 import { changesWithin } from '../api/history.ts'
-import { me } from '../api/me.ts'
+import { bearer, me } from '../api/me.ts'
 import { adviceBy, cachedFor, lossesBy } from '../model/advice.ts'
 import { curlCommand } from '../model/curl.ts'
 import { bulkBody, type Edits, type Item, type RRsets } from '../model/draft.ts'
@@ -126,5 +126,5 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
 /** The problems of the edits that the token may not make, by place. */
 function forbiddenAmong(domain: string, items: Item[]): ReadonlyMap<string, string[]> {
   const forbidden = items.filter((item) => !mayWrite(me.value!.policies, { domain, ...item }).may)
-  return new Map(forbidden.map((item) => [rrsetKey(item), [forbids(item)]]))
+  return new Map(forbidden.map((item) => [rrsetKey(item), [forbids(bearer(), item)]]))
 }

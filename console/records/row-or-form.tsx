@@ -1,6 +1,9 @@
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { bearer } from '../api/me.ts'
+import { forbids } from '../model/may-write.ts'
 import { editOf, type Row, titleOf } from '../model/rows.ts'
 import type { State } from '../model/rrset.ts'
+import { ttlWords } from '../model/ttl.ts'
 import { RecordRow } from './record-row.tsx'
 import { RRsetForm } from './rrset-form.tsx'
 import type { useRecords } from './use-records.ts'
@@ -44,7 +47,40 @@ export function RowOrForm({ domain, row, records, onReview }: RowOrFormProps) {
       />
     )
   }
+  if (!records.mayEdit)
+    return (
+      <Whole
+        row={row}
+        onClose={() => {
+          records.setOpened(key, false)
+        }}
+      />
+    )
   return <RowForm domain={domain} row={row} records={records} onReview={onReview} />
+}
+
+/** All values of a row that one may not change. */
+function Whole({ row, onClose }: { row: Row; onClose: () => void }) {
+  const button = useRef<HTMLButtonElement>(null)
+  useLayoutEffect(() => {
+    button.current!.focus()
+  }, [])
+  return (
+    <div role="cell">
+      <div class="rrset-form">
+        <strong class="mono">{titleOf(row)}</strong> TTL {ttlWords(row.state.ttl)}
+        <ul class="lines mono">
+          {row.state.records.map((record) => (
+            <li key={record}>{record}</li>
+          ))}
+        </ul>
+        <p class="note">{forbids(bearer(), row)}</p>
+        <button ref={button} onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </div>
+  )
 }
 
 /** The form that edits a row. Its edit is one of what the row was when it was opened, whatever comes meanwhile. */

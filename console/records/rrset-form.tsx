@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { TYPES } from '../../src/dns/types.ts'
-import { me } from '../api/me.ts'
+import { bearer, me } from '../api/me.ts'
 import { type Entry, entryOf, isBlank, judge, retyped, wholeProblems } from '../model/entry.ts'
 import { FIELDS } from '../model/fields.ts'
 import { forbids, mayWrite } from '../model/may-write.ts'
@@ -126,7 +126,7 @@ export function RRsetForm(props: RRsetFormProps) {
       </div>
       {below}
       {place !== undefined && !mayWrite(me.value!.policies, { domain, ...place }).may && (
-        <p class="note">{forbids(place)}</p>
+        <p class="note">{forbids(bearer(), place)}</p>
       )}
       <p class="problem" id={`${ttlId}-problem`}>
         {wrongTtl !== undefined && `TTL: ${wrongTtl}`}

@@ -1,11 +1,12 @@
 import { useMemo } from 'preact/hooks'
-import { keep, read, useKept } from '../kept.ts'
+import { me } from '../api/me.ts'
+import { draftKey, keep, read, useKept } from '../kept.ts'
 import { type Edit, type Edits, staged } from '../model/draft.ts'
 import { Shared } from '../shared.ts'
 
 type Kept = [place: string, edit: Edit][] | undefined
 
-const keyFor = (domain: string) => `zoneplane edits of ${domain}`
+const keyFor = (domain: string) => draftKey(me.value!.account.email, 'edits', domain)
 const listOf = (edits: Edits): Kept => (edits.size === 0 ? undefined : [...edits])
 
 /** Another one whenever edits are staged or gone. */

@@ -1,14 +1,14 @@
 import test from 'ava'
 import { goalsFor } from '../../console/model/go-to.ts'
 
-const RIGHTS = { mayCreate: true, mayManageTokens: true, mayChange: () => true }
+const RIGHTS = { mayCreate: true, mayManageTokens: true, mayChange: () => true, maySee: () => true }
 const texts = (typed: string, domains: string[], rights: Parameters<typeof goalsFor>[2] = RIGHTS) =>
   goalsFor(typed, domains, rights).map(({ text }) => text)
 
 test('before anything is typed, there are the domains in their order, the pages, and acts of the first domain', (t) => {
   t.deepEqual(texts('', ['b.example', 'a.example']), [
     ...['b.example', 'a.example'],
-    ...['Domains', 'Add domain', 'Import zone file', 'Search', 'Tokens', 'Create token', 'Account'],
+    ...['Domains', 'Add domain', 'Import zone file', 'Search', 'Tokens', 'Create token', 'Members', 'Account'],
     ...['Add record to b.example', 'History of b.example', 'DNSSEC of b.example'],
     ...['Nameservers of b.example', 'Zone file of b.example', 'Settings of b.example'],
   ])
@@ -24,9 +24,15 @@ test('words in any order and case find domains, pages and acts', (t) => {
 })
 
 test('what the token may not do is not offered', (t) => {
-  const rights = { mayCreate: false, mayManageTokens: false, mayChange: (name: string) => name !== 'read.example' }
+  const rights = {
+    mayCreate: false,
+    mayManageTokens: false,
+    mayChange: (name: string) => name !== 'read.example',
+    maySee: (part: string) => part !== 'members',
+  }
   t.deepEqual(texts('add', ['read.example', 'write.example'], rights), ['Add record to write.example'])
   t.deepEqual(texts('create', ['read.example'], rights), [])
+  t.deepEqual(texts('members', [], rights), [])
 })
 
 test('of thousands of goals, fifty are offered', (t) => {

@@ -1,5 +1,7 @@
 import test from 'ava'
-import { deedsOf, limitsOf } from '../../console/model/rights.ts'
+import { mayWrite, mayWriteIn } from '../../console/model/may-write.ts'
+import type { Policy } from '../../console/model/policies.ts'
+import { deedsOf, domainWords, limitsOf, policiesFor, type Role, roleLimits } from '../../console/model/rights.ts'
 
 const ALL = { perm_create_domain: true, perm_delete_domain: true, perm_manage_tokens: true }
 const NONE = { perm_create_domain: false, perm_delete_domain: false, perm_manage_tokens: false }
@@ -64,3 +66,27 @@ for (const [token, policies, words] of [
     t.is(deedsOf({ auto_policy: false, ...token }, [...policies]), words)
   })
 }
+
+test('a role decides by the policies: viewers write nothing, others what their policies allow', (t) => {
+  const may = (role: Role | undefined, policies: (typeof WHOLE)[] = []) => {
+    const all: Policy[] = policiesFor({ policies, membership: role === undefined ? null : { role } })
+    const isOne = mayWrite(all, { domain: 'a.test', subname: 'www', type: 'A' }).may
+    t.is(mayWriteIn(all, 'a.test'), isOne)
+    return isOne
+  }
+  t.deepEqual(
+    ([undefined, 'viewer', 'editor', 'admin'] as const).map((role) => may(role)),
+    [true, false, true, true],
+  )
+  t.false(may('viewer', [WHOLE]))
+  t.true(may('editor', [WHOLE]))
+})
+
+test('a role says what it may not, and where', (t) => {
+  t.is(roleLimits({ role: 'admin', domains: null }), undefined)
+  t.is(roleLimits({ role: 'viewer', domains: null }), 'As viewer, you may only read.')
+  const domains = ['a.test', 'b.test']
+  t.is(roleLimits({ role: 'editor', domains }), 'As editor, you may read, and write records: only a.test and b.test.')
+  t.is(domainWords([]), 'no domain any more')
+  t.is(domainWords(Array.from({ length: 7 }, (_, i) => `d${i}`)), 'only 7 domains')
+})

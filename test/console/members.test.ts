@@ -1,0 +1,253 @@
+import type { Browser, Locator, Page } from 'playwright-core'
+import { query } from '../../src/store/database.ts'
+import { withBrowser } from '../support/browser.ts'
+import { newDomain, newZone, rrset } from '../support/clients/api.ts'
+import { addMember, loginOf } from '../support/clients/members.ts'
+import { freshEmail, linkTo, PASSWORD } from '../support/clients/people.ts'
+import { check, openConsole } from '../support/console/console.ts'
+import { apply, stageNew } from '../support/console/records.ts'
+import { useService } from '../support/harness.ts'
+import type { Declare } from '../support/needs.ts'
+
+// Members in the console: who acts for whom, and what each role is offered.
+
+const service = useService()
+
+withBrowser(declare)
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
+
+/** An account with an address, and its domain. */
+async function newCompany(...rrsets: Parameters<typeof rrset>[0][]) {
+  const zone = await newZone(service(), ...rrsets.map((each) => rrset(each)))
+  const [found] = await query<{ email: string }>(service().system.db, 'select email from accounts where id = :id', {
+    id: zone.account.id,
+  })
+  return { ...zone, account: { ...zone.account, email: found!.email } }
+}
+
+/** Chooses for whom one acts, at the foot of the navigation. */
+async function switchTo(page: Page, account: string): Promise<void> {
+  await page.locator('.acting summary').click()
+  await page.locator('.acting').getByRole('button', { name: account }).click()
+  await page.locator('.acting summary').getByText(account).waitFor()
+}
+
+/** The secret of the session of a tab. */
+async function secretOf(page: Page): Promise<string> {
+  return page.evaluate<string>('JSON.parse(sessionStorage["zoneplane session"]).secret')
+}
+
+async function ask(secret: string, method: string, path: string): Promise<Response> {
+  const headers = { authorization: `Token ${secret}` }
+  return fetch(`${service().url}/api/v1/auth/${path}`, { method, headers })
+}
+
+function declare(test: Declare, browser: () => Browser): void {
+  test('invite → sign up by the link → accept → act → the history shows the person → removed in mid-edit', async (t) => {
+    const { account, domain, api } = await newCompany()
+    const hidden = await newDomain(api)
+    const login = await loginOf(service(), account.id)
+    const company = await openConsole(browser(), service().url, { path: 'members', secret: login.secret })
+    const person = freshEmail()
+    await company.page.getByText('No members yet.').waitFor()
+    await button(company.page, 'Invite a member').click()
+    await company.page.getByLabel('E-mail').fill(person)
+    await company.page.getByRole('radio', { name: /^Editor/ }).check()
+    await company.page.getByRole('radio', { name: 'Only those chosen here' }).check()
+    t.true(await button(company.page, 'Send the invitation').isDisabled())
+    await company.page.getByLabel('Find a domain').fill(domain.slice(0, 8))
+    await company.page.getByRole('checkbox', { name: domain }).check()
+    await check(t, company, 'members-invite')
+    await button(company.page, 'Send the invitation').click()
+    await company.page.getByText(`We have sent a mail to ${person}.`).waitFor()
+    await company.page.getByText('invited', { exact: true }).waitFor()
+
+    const context = await browser().newContext()
+    const page = await context.newPage()
+    await page.goto((await linkTo(service(), person)).url)
+    await page.getByRole('heading', { name: 'Accept an invitation' }).waitFor()
+    await page.getByLabel('Password').fill(PASSWORD)
+    await button(page, 'Accept invitation').click()
+    await link(page, 'Go to the console').click()
+    await page.getByLabel('E-mail').fill(person)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await button(page, 'Sign in').click()
+    await switchTo(page, account.email)
+    await page.getByText(`${account.email}, as editor`).waitFor()
+    await page.getByText(`As editor, you may read, and write records: only ${domain}.`).waitFor()
+    await link(page, domain).click()
+    t.is(await link(page, hidden).count(), 0)
+    await stageNew(page, 'www', 'A', '192.0.2.1')
+    await apply(page)
+    await company.page.goto(`${service().url}/console/domains/${domain}/history`)
+    await link(company.page, person).waitFor()
+    t.is(await company.page.getByText('token “login”').count(), 0)
+
+    await stageNew(page, 'api', 'A', '192.0.2.2')
+    await link(company.page, 'Members').click()
+    await button(company.page, `Remove ${person}`).click()
+    await check(t, company, 'members-remove')
+    await button(company.page, 'Remove').click()
+    await company.page.getByText(`${person} is removed.`).waitFor()
+    await company.page.getByText('No members yet.').waitFor()
+    await button(page, 'Review').click()
+    await page.getByText(`You do not act for ${account.email} any more`).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('192.0.2.2').waitFor()
+    await button(page, 'Go to your own account').click()
+    await page.locator('.who').getByText(person, { exact: true }).waitFor()
+    t.is(await page.getByText('192.0.2.2').count(), 0)
+    t.is(await page.getByText('with staged changes').count(), 0)
+    t.deepEqual((await api.get(`/domains/${domain}/rrsets/api/A/`)).status, 404)
+    await context.close()
+  })
+
+  test('what is staged for one account neither shows nor applies in another', async (t) => {
+    const { account, domain } = await newCompany({})
+    const person = await addMember(service(), account.id, 'editor')
+    const other = await newCompany()
+    await addMember(service(), other.account.id, 'viewer', { personId: person.personId })
+    const { page } = await openConsole(browser(), service().url, { secret: person.own.secret })
+    await switchTo(page, account.email)
+    await link(page, domain).click()
+    await page.getByText(/^[\d,]+ record sets?$/).waitFor()
+    await stageNew(page, 'api', 'A', '192.0.2.2')
+    await switchTo(page, other.account.email)
+    await page.goto(`${service().url}/console/domains/${domain}`)
+    await page.getByText('Not found.').first().waitFor()
+    t.is(await page.getByText('192.0.2.2').count(), 0)
+    t.is(await button(page, 'Review').count(), 0)
+    await switchTo(page, account.email)
+    await link(page, domain).click()
+    await page.getByText('192.0.2.2').waitFor()
+    await page.getByRole('img', { name: 'with staged changes' }).waitFor()
+  })
+
+  test('signing out ends both log-ins; a log-in for an account that has ended leads to the own one', async (t) => {
+    const { account } = await newCompany()
+    const member = await addMember(service(), account.id, 'viewer')
+    const { page } = await openConsole(browser(), service().url, { secret: member.own.secret })
+    await page.getByRole('button', { name: 'Go to… Ctrl K' }).click()
+    await page.getByRole('combobox').fill('act for')
+    await page.keyboard.press('Enter')
+    await page.getByText(`${account.email}, as viewer`).waitFor()
+    const secret = await secretOf(page)
+    t.not(secret, member.own.secret)
+    t.is((await ask(secret, 'POST', 'logout/')).status, 204)
+    await link(page, 'Search').click()
+    await page.getByLabel('Content or name').fill('192.0.2.1')
+    await button(page, 'Search').click()
+    await page.getByText(`You do not act for ${account.email} any more`).waitFor()
+    await page.getByText('This is your own account.').waitFor()
+    await button(page, 'Close').click()
+    await switchTo(page, account.email)
+    const again = await secretOf(page)
+    await button(page, 'Sign out').click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    for (const ended of [again, member.own.secret]) t.is((await ask(ended, 'GET', 'token/')).status, 401)
+    t.is(await page.evaluate('sessionStorage.length'), 0)
+  })
+
+  test('each role is offered what it may, and nothing else', async (t) => {
+    const { account, domain } = await newCompany({})
+    const offers: [path: string, offer: (page: Page) => Locator, roles: string][] = [
+      ['', (page) => link(page, 'Add domain'), 'admin'],
+      ['', (page) => link(page, 'Tokens'), 'admin'],
+      ['', (page) => link(page, 'Members'), 'admin'],
+      ['', (page) => link(page, 'Account'), ''],
+      ['members', (page) => button(page, 'Invite a member'), 'admin'],
+      ['members', (page) => page.getByRole('checkbox', { name: /^Require/ }), ''],
+      [`domains/${domain}`, (page) => button(page, 'Add record'), 'editor admin'],
+      [`domains/${domain}/history`, (page) => button(page, 'Undo this change'), 'editor admin'],
+      [`domains/${domain}/history`, (page) => button(page, 'Show the zone after it'), 'viewer editor admin'],
+      [`domains/${domain}/dnssec`, (page) => page.getByRole('heading', { name: 'Replace the key' }), 'admin'],
+      [`domains/${domain}/dnssec`, (page) => button(page, 'Check now'), 'viewer editor admin'],
+      [`domains/${domain}/nameservers`, (page) => button(page, 'Save'), 'admin'],
+      [`domains/${domain}/zonefile`, (page) => button(page, 'Review'), 'editor admin'],
+      [`domains/${domain}/zonefile`, (page) => link(page, 'Download'), 'viewer editor admin'],
+      [`domains/${domain}/settings`, (page) => button(page, `Delete ${domain}`), 'admin'],
+    ]
+    for (const role of ['viewer', 'editor', 'admin'] as const) {
+      const member = await addMember(service(), account.id, role)
+      const tab = await openConsole(browser(), service().url, { secret: member.own.secret })
+      const { page } = tab
+      await switchTo(page, account.email)
+      for (const [path, offer, roles] of offers) {
+        if (page.url() !== `${service().url}/console/${path}`) {
+          await page.goto(`${service().url}/console/${path}`)
+          await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+          await page.waitForLoadState('networkidle')
+          if (path.endsWith('history')) {
+            await page.locator('.entries summary').first().click()
+            await button(page, 'Show the zone after it').waitFor()
+          }
+        }
+        t.is(await offer(page).count(), roles.includes(role) ? 1 : 0, `${role} ${path} ${String(offer)}`)
+      }
+      t.is(await page.getByText('This token').count(), 0)
+      if (role === 'viewer') {
+        await page.goto(`${service().url}/console/domains/${domain}`)
+        await button(page, 'Edit www A').click()
+        await page.getByText('Your role may not write www A.').waitFor()
+        t.is(await page.getByRole('textbox').count(), 0)
+        await check(t, tab, 'member-viewer')
+        await button(page, 'Close').click()
+      }
+    }
+  })
+
+  test('members are changed and removed; their tokens end, or stay; those of groups are not editable', async (t) => {
+    const { account, api } = await newCompany()
+    const login = await loginOf(service(), account.id)
+    const [admin, second] = [
+      await addMember(service(), account.id, 'admin'),
+      await addMember(service(), account.id, 'admin'),
+    ]
+    const group = await addMember(service(), account.id, 'viewer')
+    await query(service().system.db, `update members set source = 'group' where id = :id`, { id: group.memberId })
+    const made: { token: string }[] = []
+    for (const [member, name] of [
+      [admin, 'ci'],
+      [second, 'backup'],
+    ] as const)
+      made.push((await member.session.post('/auth/tokens/', { name })).json as { token: string })
+    const tab = await openConsole(browser(), service().url, { path: 'members', secret: login.secret })
+    const { page } = tab
+    await page.getByText('By a group of single sign-on').waitFor()
+    t.is(await button(page, `Change ${group.email}`).count(), 0)
+    await check(t, tab, 'members')
+    await button(page, `Change ${admin.email}`).click()
+    await page.getByRole('radio', { name: /^Editor/ }).check()
+    await page.getByRole('dialog').getByText('ci', { exact: true }).waitFor()
+    t.is(await page.getByRole('dialog').getByText('backup').count(), 0)
+    await button(page, 'Save').click()
+    await page.getByText(`What ${admin.email} may do is changed.`).waitFor()
+    await button(page, `Remove ${second.email}`).click()
+    await page.getByRole('checkbox', { name: 'Keep these tokens' }).check()
+    await button(page, 'Remove').click()
+    await page.getByText(`${second.email} is removed.`).waitFor()
+    t.deepEqual(
+      await Promise.all(made.map(async ({ token }) => (await ask(token, 'GET', 'token/')).status)),
+      [401, 200],
+    )
+    await link(page, 'Tokens').click()
+    await page.getByText(`Made by ${second.email}`).waitFor()
+
+    await link(page, 'Members').click()
+    await page.getByRole('checkbox', { name: 'Require a second factor of members' }).click()
+    await page.waitForLoadState('networkidle')
+    const member = await openConsole(browser(), service().url, { secret: admin.own.secret })
+    await member.page.locator('.acting summary').click()
+    await member.page.locator('.acting').getByRole('button', { name: account.email }).click()
+    await member.page.getByText('This account requires a second factor of its members.').waitFor()
+    await check(t, member, 'members-locked-out')
+    await link(member.page, 'Account').click()
+    member.page.on('dialog', (dialog) => void dialog.accept())
+    await button(member.page, `Leave ${account.email}`).click()
+    await member.page.locator('.acting').waitFor({ state: 'detached' })
+    t.is((await admin.session.get('/domains/')).status, 401)
+    t.is((await api.get('/domains/')).status, 200)
+  })
+}
