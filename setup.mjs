@@ -11,7 +11,7 @@ const wanted = process.argv[2] === 'product' ? product : everything
 const stampOf = ({ config }) => `build/.${config}.built`
 
 /** What builds the product: among the packages, or apart if those for development are not installed. */
-const tools = ['typescript', 'swagger-ui-dist', 'esbuild', '@swc/core', 'preact', 'uqr'].map(
+const tools = ['typescript', 'swagger-ui-dist', 'esbuild', '@swc/core', '@gfx/zopfli', 'preact', 'uqr'].map(
   (name) => `node_modules/${name}`,
 )
 const apart = 'node_modules/.tools'

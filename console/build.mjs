@@ -1,9 +1,9 @@
 // Bundles the console into build/web/: index.html, and hashed assets, compressed as they are sent. The argument is the folder
 // of the packages that it is made of, which the product does not depend on.
+import { Buffer } from 'node:buffer'
 import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join, resolve } from 'node:path'
-import { gzipSync } from 'node:zlib'
 
 const TARGET = 'build/web'
 
@@ -13,6 +13,7 @@ const compress = { passes: 3, ecma: 2022, unsafe_arrows: true, unsafe_methods: t
 const packages = resolve(process.argv[2])
 const { buildSync } = createRequire(join(packages, 'esbuild', 'package.json'))('esbuild')
 const { minifySync } = createRequire(join(packages, '@swc/core', 'package.json'))('@swc/core')
+const zopfli = createRequire(join(packages, '@gfx', 'zopfli', 'package.json'))('@gfx/zopfli')
 const { outputFiles } = buildSync({
   entryPoints: ['console/main.tsx'],
   entryNames: '[name]-[hash]',
@@ -38,7 +39,9 @@ for (const { path, text } of outputFiles) {
   const name = basename(path)
   // With swc's names of variables, gzip saves more than with those of esbuild.
   const contents = name.endsWith('.js') ? minifySync(text, { module: true, compress, mangle: true }).code : text
-  fs.writeFileSync(join(TARGET, 'assets', `${name}.gz`), gzipSync(contents, { level: 9, memLevel: 7 }))
+  // It finds 3 % more to save than zlib.
+  const packed = await zopfli.gzipAsync(Buffer.from(contents), { numiterations: 15 })
+  fs.writeFileSync(join(TARGET, 'assets', `${name}.gz`), packed)
   page = page.replace(name.replace(/-\w+(?=\.)/, ''), name)
 }
 fs.writeFileSync(join(TARGET, 'index.html'), page)
