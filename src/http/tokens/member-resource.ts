@@ -24,7 +24,12 @@ export const MEMBERS: Group = {
   resources: [
     {
       path: '/api/v1/auth/members/',
-      guards: managing,
+      // Invitations are mails to strangers.
+      guards: [
+        authenticate,
+        requires('members'),
+        throttle({ reads: 'account_management_passive', writes: 'account_management_active' }),
+      ],
       GET: {
         id: 'listMembers',
         summary: 'List members and invitations',

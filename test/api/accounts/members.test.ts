@@ -23,7 +23,7 @@ import { statementsOf } from '../../support/statements.ts'
 
 // Members of an account (contract §19).
 
-const service = useService()
+const service = useService({ THROTTLE: 'off' })
 
 /** The body of an answer with this status. */
 function succeeded(answer: Answer, status = 200): unknown {

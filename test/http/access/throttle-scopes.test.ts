@@ -108,6 +108,16 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['nobody', 'POST', '/auth/login/passkey/', 403, 'login'],
   ['nobody', 'POST', '/auth/login/passkey/options/', 403, 'login'],
 
+  ['login', 'GET', '/auth/members/', 200, PASSIVE],
+  ['login', 'POST', '/auth/members/', 400, ACTIVE],
+  ['login', 'GET', '/auth/members/x/', 404, PASSIVE],
+  ['login', 'PATCH', '/auth/members/x/', 404, PASSIVE],
+  ['login', 'DELETE', '/auth/members/x/', 204, PASSIVE],
+  ['login', 'GET', '/auth/memberships/', 200, PASSIVE],
+  ['login', 'GET', '/auth/memberships/x/', 404, PASSIVE],
+  ['login', 'DELETE', '/auth/memberships/x/', 204, PASSIVE],
+  ['login', 'POST', '/auth/memberships/x/token/', 404, PASSIVE],
+
   ['token', 'GET', '/auth/token/', 200, PASSIVE],
   ['token', 'POST', '/auth/token/', 405, PASSIVE],
   ['token', 'GET', '/auth/tokens/', 200, PASSIVE],
