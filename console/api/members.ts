@@ -16,6 +16,8 @@ type Fate = 'keep' | 'end'
 /** The accounts for which the person of the session may act; undefined: not asked yet. */
 export const memberships = new Shared<Membership[] | undefined>(undefined)
 
+let asked: { secret: string | undefined; at: number } = { secret: undefined, at: 0 }
+
 onChange(() => {
   if (session.value === undefined) memberships.value = undefined
 })
@@ -28,10 +30,20 @@ const asOneself = () => ({ Authorization: `Token ${own()}` })
 export async function loadMemberships(): Promise<void> {
   if (!isLogin()) return
   const { value } = session
+  asked = { secret: value?.secret, at: Date.now() }
   const all = await askAll((cursor) =>
     askPage(api.GET('/api/v1/auth/memberships/', { params: { query: { cursor } }, headers: asOneself() })),
   )
   if (session.value === value) memberships.value = all
+}
+
+/** How long a list of memberships is shown: using one's own login meanwhile, too, keeps it from ending unused. */
+const FRESH = 10 * 60_000
+
+/** Asks for one's memberships, unless that was done lately for this session. @throws Refused */
+export async function keepMemberships(): Promise<void> {
+  if (asked.secret === session.value?.secret && Date.now() - asked.at < FRESH) return
+  await loadMemberships()
 }
 
 /** Goes on for another account. @throws Refused */

@@ -1,17 +1,19 @@
 import { useEffect } from 'preact/hooks'
 import { me } from '../api/me.ts'
-import { actFor, actForOneself, loadMemberships, type Membership, memberships } from '../api/members.ts'
+import { actFor, actForOneself, keepMemberships, type Membership, memberships } from '../api/members.ts'
 import { backToOwn, lost, session } from '../api/session.ts'
 import { type Action, Refusal, useAction } from '../parts/form.tsx'
+import { location } from '../router.ts'
 
 /** For whom one acts, and the way to act for others. */
 export function Acting() {
   const action = useAction()
   const { account, token, membership } = me.value!
+  const { path } = location.value
   useEffect(() => {
     // Without them, one acts for the account of the session.
-    loadMemberships().catch(() => undefined)
-  }, [])
+    keepMemberships().catch(() => undefined)
+  }, [path, account.email])
   const others = memberships.value ?? []
   const who = (
     <span class="who" title={account.email}>

@@ -95,10 +95,10 @@ function declare(test: Declare, browser: () => Browser): void {
     await button(page, 'Review').click()
     await page.getByText(`You do not act for ${account.email} any more`).waitFor()
     await page.keyboard.press('Escape')
-    await page.getByText('192.0.2.2').waitFor()
+    await page.getByText('192.0.2.2', { exact: true }).waitFor()
     await button(page, 'Go to your own account').click()
     await page.locator('.who').getByText(person, { exact: true }).waitFor()
-    t.is(await page.getByText('192.0.2.2').count(), 0)
+    t.is(await page.getByText('192.0.2.2', { exact: true }).count(), 0)
     t.is(await page.getByText('with staged changes').count(), 0)
     t.deepEqual((await api.get(`/domains/${domain}/rrsets/api/A/`)).status, 404)
     await context.close()
@@ -117,11 +117,11 @@ function declare(test: Declare, browser: () => Browser): void {
     await switchTo(page, other.account.email)
     await page.goto(`${service().url}/console/domains/${domain}`)
     await page.getByText('Not found.').first().waitFor()
-    t.is(await page.getByText('192.0.2.2').count(), 0)
+    t.is(await page.getByText('192.0.2.2', { exact: true }).count(), 0)
     t.is(await button(page, 'Review').count(), 0)
     await switchTo(page, account.email)
     await link(page, domain).click()
-    await page.getByText('192.0.2.2').waitFor()
+    await page.getByText('192.0.2.2', { exact: true }).waitFor()
     await page.getByRole('img', { name: 'with staged changes' }).waitFor()
   })
 
@@ -177,7 +177,6 @@ function declare(test: Declare, browser: () => Browser): void {
       for (const [path, offer, roles] of offers) {
         if (page.url() !== `${service().url}/console/${path}`) {
           await page.goto(`${service().url}/console/${path}`)
-          await page.getByText('Loading…').first().waitFor({ state: 'detached' })
           await page.waitForLoadState('networkidle')
           if (path.endsWith('history')) {
             await page.locator('.entries summary').first().click()
