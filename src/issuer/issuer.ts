@@ -131,6 +131,8 @@ export class Issuer {
           ? {}
           : await fetchUserInfo(configuration, tokens.access_token, signed.sub)
       const { sid, acr, amr } = signed
+      // Whoever says the address also says whether it is verified.
+      const { email, email_verified }: Subject['claims'] = signed['email'] === undefined ? more : signed
       if (!NAME.test(signed.sub)) throw new Error('the name of the person is none')
       return {
         issuer,
@@ -138,7 +140,7 @@ export class Issuer {
         sid: isName(sid) ? sid : null,
         isMultiFactor:
           (Array.isArray(amr) && amr.includes('mfa')) || (typeof acr === 'string' && MULTI_FACTOR.includes(acr)),
-        claims: { ...more, ...signed },
+        claims: { ...more, ...signed, email, email_verified },
       }
     } catch (error) {
       throw await this.#translated(error)
@@ -160,7 +162,17 @@ export class Issuer {
       })
       return { issuer, ...orderIn(payload, protectedHeader.typ) }
     } catch (error) {
-      if (error instanceof errors.JWKSTimeout || error instanceof TypeError) throw this.#away(error)
+      const isOfToken = [
+        ...[errors.JWTClaimValidationFailed, errors.JWTExpired, errors.JWTInvalid, errors.JWSInvalid, NoLogoutToken],
+        ...[
+          errors.JWSSignatureVerificationFailed,
+          errors.JWKSNoMatchingKey,
+          errors.JOSEAlgNotAllowed,
+          errors.JOSENotSupported,
+        ],
+      ].some((kind) => error instanceof kind)
+      // The keys cannot be had.
+      if (!isOfToken) throw this.#away(error)
       this.#settings.onFailure(`logout token: ${reasonOf(error)}`)
       throw Invalid.field('logout_token', 'The logout token is not valid.')
     }
@@ -241,6 +253,9 @@ export class Issuer {
   }
 }
 
+/** A token of the issuer that is for something else. */
+class NoLogoutToken extends Error {}
+
 /** Reads a logout token whose signature and times are right (Back-Channel Logout 1.0 §2.6). @throws Error if it is none */
 function orderIn(
   { sub, sid, iat, events, nonce }: jose.JWTPayload,
@@ -250,7 +265,7 @@ function orderIn(
   // An ID token has a nonce. RFC 8725 §3.11: issuers of before may have no type.
   const isOther = nonce !== undefined || !['logout+jwt', 'JWT', undefined].includes(type)
   const isNamed = [sub, sid].every((name) => name === undefined || isName(name))
-  if (!isLogout || isOther || !isNamed || (sub ?? sid) === undefined) throw new Error('it is no logout token')
+  if (!isLogout || isOther || !isNamed || (sub ?? sid) === undefined) throw new NoLogoutToken('it is no logout token')
   return { sub, sid: sid as string | undefined, issued: iat! }
 }
 

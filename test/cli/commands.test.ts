@@ -3,6 +3,7 @@ import { decrypt } from '../../src/service/secrets/encryption.ts'
 import { query } from '../../src/store/database.ts'
 import { Client } from '../support/clients/client.ts'
 import { letterTo } from '../support/clients/mails.ts'
+import { addMember } from '../support/clients/members.ts'
 import { canLogIn, person, resetLink } from '../support/clients/people.ts'
 import { addFactor, addPasskey, addToken } from '../support/clients/tokens.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
@@ -407,11 +408,20 @@ test.serial('members are added, listed and removed; an account is handed over; m
   const login = await addToken(service(), owner.id, { mfa: false })
   const kept = await addToken(service(), owner.id, {})
   const link = await resetLink(service(), owner, 3)
+  const host = await person(service())
+  const { session } = await addMember(service(), host.id, 'viewer', { personId: owner.id })
+  await query(
+    service().system.db,
+    `insert into identities (issuer, sub, account_id, created, last_used)
+     values ('https://login.test', 'owner', :id, now(), now())`,
+    { id: owner.id },
+  )
   t.like(await json('account', 'hand-over', owner.email, 'Heir@example.net'), {
     id: owner.id,
     email: 'Heir@example.net',
   })
-  t.is((await login.api.get('/domains/')).status, 401)
+  for (const api of [login.api, session]) t.is((await api.get('/domains/')).status, 401)
+  t.deepEqual(await query(service().system.db, 'select from identities where account_id = :id', { id: owner.id }), [])
   t.is((await kept.api.get('/domains/')).status, 200)
   t.false(await canLogIn(service(), 'heir@example.net', owner.password))
   t.is((await service().anonymous.post(link.path, { new_password: 'another password' })).status, 409)

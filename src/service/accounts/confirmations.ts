@@ -33,7 +33,11 @@ export interface Parameters {
     backedUp: boolean
     transports: string[]
   }
-  'accept-invitation': { memberId: string }
+  'accept-invitation': {
+    memberId: string
+    /** The membership of who invited; null: a login of the account itself. */
+    by: string | null
+  }
 }
 
 export { ACTIONS } from '../../store/accounts/confirmations.ts'

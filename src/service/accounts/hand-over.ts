@@ -1,7 +1,10 @@
 import { Conflict, Invalid, orNotFound } from '../../errors.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
+import * as identities from '../../store/accounts/identities.ts'
+import * as members from '../../store/accounts/members.ts'
 import * as passkeys from '../../store/accounts/passkeys.ts'
+import * as signIns from '../../store/accounts/sign-ins.ts'
 import * as factors from '../../store/accounts/totp-factors.ts'
 import { transaction } from '../../store/database.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
@@ -12,8 +15,9 @@ import { reserve } from '../tokens/rights.ts'
 import { canonicalEmail, emailProblems, withEmail } from './accounts.ts'
 
 /**
- * Gives an account to another person: its address becomes that person's, and password, second factors, logins and links
- * of the former one end. Domains, API tokens and members stay. A mail tells both. Only the operator may do it.
+ * Gives an account to another person: its address becomes that person's, and all by which the former one signs in ends:
+ * password, second factors, passkeys, identities, logins and links; also its own memberships. Domains, API tokens and
+ * members stay. A mail tells both. Only the operator may do it.
  * @throws NotFound, Invalid; Conflict if the other address has an account
  */
 export async function handOver(system: System, email: string, to: string): Promise<Account> {
@@ -27,6 +31,9 @@ export async function handOver(system: System, email: string, to: string): Promi
     }
     await factors.removeAll(trx, id)
     await passkeys.removeAll(trx, id)
+    await identities.removeFrom(trx, id)
+    await signIns.voidCodes(trx, id, undefined)
+    await members.leaveAll(trx, id)
     const logins = await tokens.removeOwned(trx, id, 'logins')
     await notify(system, trx, before, 'handed-over', to)
     const account = await accounts.replaceOwner(trx, id, canonicalEmail(to), system.now())

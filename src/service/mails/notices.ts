@@ -79,6 +79,7 @@ export type Notice = keyof typeof NOTICES
  * Sends a notice, if this transaction commits.
  * @param account as it was before the change
  * @param detail the new address, the name of the token or passkey, or a sentence
+ * @param kind of mail, of which a recipient gets only so many an hour (contract §14, `mail`)
  */
 export async function notify(
   system: System,
@@ -86,6 +87,7 @@ export async function notify(
   { id, email }: { id: string; email: string },
   notice: Notice,
   detail = '',
+  kind: string = notice,
 ): Promise<void> {
-  await send(system, trx, { to: email, accountId: id, kind: notice }, compose(...NOTICES[notice](detail)))
+  await send(system, trx, { to: email, accountId: id, kind }, compose(...NOTICES[notice](detail)))
 }

@@ -6,6 +6,7 @@ import * as store from '../../store/accounts/members.ts'
 import type { Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { add } from '../accounts/accounts.ts'
+import type { Parameters } from '../accounts/confirmations.ts'
 import * as confirmations from '../accounts/confirmations.ts'
 import { hashPassword } from '../accounts/passwords.ts'
 import type { Actor } from '../actor.ts'
@@ -29,22 +30,13 @@ export async function accept(
     system,
     'accept-invitation',
     code,
-    async (trx, account, { memberId }) => {
-      const invited = await store.find(trx, memberId, { accountId: account.id })
-      if (invited?.personId !== null) throw confirmations.overtaken()
-      const { email } = invited
-      const present = await accounts.withEmail(trx, email)
-      if (actor !== undefined && actor.ownerId !== present?.id) {
-        throw new Denied(`This invitation is for ${email}. Log in as that, or out, and open the link again.`)
-      }
-      if (present?.state === 'disabled') throw new Denied('User inactive.')
-      const isMember =
-        present !== undefined && (await store.withEmail(trx, account.id, present.email))?.personId === present.id
-      if (isMember || present?.id === account.id) throw confirmations.overtaken()
-      const person = present?.state === 'active' ? present : await addPerson(system, trx, email, passwordHash)
+    async (trx, account, { memberId, by }) => {
+      const { email, present } = await invitationFor(system, trx, account, { memberId, by, actor })
+      const person = present ?? (await addPerson(system, trx, email, passwordHash))
       await store.accept(trx, memberId, person.id, system.now())
       const member = (await store.find(trx, memberId))!
-      await tell(system, trx, account, `${email} has accepted the invitation to your account, as ${phraseOf(member)}.`)
+      const sentence = `${email} has accepted the invitation to your account, as ${phraseOf(member)}.`
+      await tell(system, trx, account, email, sentence)
       return { member, isNew: person !== present }
     },
   )
@@ -53,10 +45,61 @@ export async function accept(
   return member
 }
 
+/** An invitation, and who has sent it: by which membership, if not by a login of the account itself. */
+type Accepted = Parameters['accept-invitation'] & { actor: Actor | undefined }
+
+/**
+ * Returns the invited address, and its active account if there is one.
+ * @throws Denied, Conflict if it cannot be accepted, or not by whoever is logged in
+ */
+async function invitationFor(
+  system: System,
+  trx: Db,
+  account: Account,
+  { memberId, by, actor }: Accepted,
+): Promise<{ email: string; present: Account | undefined }> {
+  const invited = await store.find(trx, memberId, { accountId: account.id })
+  if (invited?.personId !== null) throw confirmations.overtaken()
+  // Who invited, as a member, is no admin any more.
+  if (by !== null && (await store.find(trx, by))?.role !== 'admin') throw confirmations.overtaken()
+  const { email } = invited
+  const present = await accounts.withEmail(trx, email)
+  if (actor !== undefined && actor.ownerId !== present?.id) {
+    throw new Denied(`This invitation is for ${email}. Log in as that, or out, and open the link again.`)
+  }
+  if (present === undefined || present.state === 'pending') return { email, present: undefined }
+  await refuse(system, trx, account, present, actor)
+  return { email, present }
+}
+
+/** @throws Denied, Conflict if an account cannot become a member */
+async function refuse(
+  { config }: System,
+  trx: Db,
+  account: Account,
+  { id, email, state }: Account,
+  actor: Actor | undefined,
+): Promise<void> {
+  if (state === 'disabled') throw new Denied('User inactive.')
+  const isMember = (await store.withEmail(trx, account.id, email))?.personId === id
+  if (isMember || id === account.id) throw confirmations.overtaken()
+  if (actor === undefined && !config.emailConfirmation) {
+    throw new Denied(
+      `This service does not confirm addresses, so the link does not show that the account ${email} is yours. Send the ` +
+        'request with a login token of it.',
+    )
+  }
+}
+
 async function addPerson(system: System, trx: Db, email: string, passwordHash: string | undefined): Promise<Account> {
   if (!system.config.invitations) {
     throw new Denied(
       'There is no account with the invited address. Sign up, or ask the operator, and open the link again.',
+    )
+  }
+  if (!system.config.passwords) {
+    throw new Denied(
+      `Sign in by ${system.config.oidcName} first, so that you have an account, and open the link again.`,
     )
   }
   if (passwordHash === undefined) throw Invalid.field('new_password', 'This field is required.')

@@ -39,6 +39,7 @@ export async function add(
       system,
       trx,
       locked,
+      person.email,
       `The operator has made ${person.email} a member of your account: ${phraseOf(rights)}.`,
     )
     const made = (await store.find(trx, id))!
@@ -57,7 +58,7 @@ export async function remove(system: System, email: string, of: string, fate: Fa
   await transaction(system.db, async (trx) => {
     await reserve(trx, `member ${known.id}`)
     await end(trx, known.id, fate)
-    await tell(system, trx, account, `The operator has removed ${known.email} from your account.`)
+    await tell(system, trx, account, known.email, `The operator has removed ${known.email} from your account.`)
     await tellMember(system, trx, known, `You may no longer act for the account ${account.email}.`)
   })
   record(system, 'member_removed', { account: account.id, member: known.id })

@@ -13,7 +13,7 @@ import { record } from '../events.ts'
 import { isUuid } from '../ids.ts'
 import { notify } from '../mails/notices.ts'
 import type { Cursor, Page } from '../pagination.ts'
-import { type Holder, withRights } from '../tokens/rights.ts'
+import { type Holder, OWN_LOGIN, withRights } from '../tokens/rights.ts'
 
 // Members of an account: other accounts that may act for it, with a role (contract §19).
 
@@ -62,11 +62,26 @@ export async function invite(
     const by = await authorOf(trx, actor)
     const note = `${by} invites you to act for the account ${account.email}, as ${phraseOf({ role, domains })}.`
     const link = { base, to: canonicalEmail(email), note }
-    if (!(await confirmations.request(system, trx, account, 'accept-invitation', { memberId: id }, link))) {
+    if (
+      !(await confirmations.request(
+        system,
+        trx,
+        account,
+        'accept-invitation',
+        { memberId: id, by: actor.memberId },
+        link,
+      ))
+    ) {
       throw Invalid.field('email', 'This address has got too many invitations. Try again tomorrow.')
     }
     const made = (await store.find(trx, id))!
-    await tell(system, trx, account, `${by} has invited ${made.email} to your account, as ${phraseOf(made)}.`)
+    await tell(
+      system,
+      trx,
+      account,
+      made.email,
+      `${by} has invited ${made.email} to your account, as ${phraseOf(made)}.`,
+    )
     return made
   })
   record(system, 'member_invited', { account: actor.accountId, member: member.id, by: actor.tokenId })
@@ -126,13 +141,19 @@ async function domainIds(trx: Db, accountId: string, role: Role, names: string[]
  */
 export async function change(visit: Visit, id: string, fate: Fate, input: () => MemberRights): Promise<Member> {
   const { system, actor } = visit
-  const changed = await withMember(visit, id, async (trx, member, account) => {
+  const changed = await withMember(visit, id, fate, async (trx, member, account) => {
     const { role = member.role, domains = role === 'admin' ? null : member.domains } = input()
     await store.setRights(trx, id, role, await domainIds(trx, account.id, role, domains))
     if (member.role === 'admin' && role !== 'admin') await endTokens(trx, id, fate)
     const result = (await store.find(trx, id))!
     const by = await authorOf(trx, actor)
-    await tell(system, trx, account, `${by} has changed the role of ${member.email}: ${phraseOf(result)}.`)
+    await tell(
+      system,
+      trx,
+      account,
+      member.email,
+      `${by} has changed the role of ${member.email}: ${phraseOf(result)}.`,
+    )
     await tellMember(system, trx, result, `Your role for the account ${account.email} is now: ${phraseOf(result)}.`)
     return result
   })
@@ -143,9 +164,10 @@ export async function change(visit: Visit, id: string, fate: Fate, input: () => 
 /** Removes a member or an invitation, if it exists: its logins end, and its tokens, unless they are kept. @throws Denied */
 export async function remove(visit: Visit, id: string, fate: Fate): Promise<void> {
   const { system, actor } = visit
-  const removed = await withMember(visit, id, async (trx, member, account) => {
+  const removed = await withMember(visit, id, fate, async (trx, member, account) => {
     await end(trx, id, fate)
-    await tell(system, trx, account, `${await authorOf(trx, actor)} has removed ${member.email} from your account.`)
+    const by = await authorOf(trx, actor)
+    await tell(system, trx, account, member.email, `${by} has removed ${member.email} from your account.`)
     await tellMember(system, trx, member, `You may no longer act for the account ${account.email}.`)
     return true
   }).catch((error: unknown) => {
@@ -158,14 +180,17 @@ export async function remove(visit: Visit, id: string, fate: Fate): Promise<void
 
 /**
  * Runs `work` in a transaction that reserves the rights of a member of the account.
- * @throws NotFound; Denied if the groups of single sign-on decide about it
+ * @throws NotFound; Denied if the groups of single sign-on decide about it, or if a member would keep tokens
  */
 async function withMember<T>(
   visit: Visit,
   id: string,
+  fate: Fate,
   work: (trx: Db, member: Member, account: Account) => Promise<T>,
 ): Promise<T> {
   const { system, actor } = visit
+  // Whose rights end would keep a token that outlives them.
+  if (fate === 'keep' && actor.role !== null) throw new Denied(OWN_LOGIN)
   const side = { accountId: actor.accountId }
   const known = isUuid(id) ? await store.find(system.db, id, side) : undefined
   // Callers must not block foreign members.
@@ -207,8 +232,18 @@ export function phraseOf({ role, domains }: Pick<Member, 'role' | 'domains'>): s
   return `${PHRASES[role]}, of ${domains.length === 1 ? `the domain ${domains[0]}` : `${domains.length} domains`}`
 }
 
-export async function tell(system: System, trx: Db, account: Pick<Account, 'id' | 'email'>, sentence: string) {
-  await notify(system, trx, account, 'members', sentence)
+/**
+ * Tells the account about a member. The mails about each are counted apart: many about one do not keep back those about
+ * another.
+ */
+export async function tell(
+  system: System,
+  trx: Db,
+  account: Pick<Account, 'id' | 'email'>,
+  about: string,
+  sentence: string,
+): Promise<void> {
+  await notify(system, trx, account, 'members', sentence, `members ${about.toLowerCase()}`)
 }
 
 export async function tellMember(

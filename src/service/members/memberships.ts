@@ -1,4 +1,5 @@
 import { Denied, orNotFound } from '../../errors.ts'
+import { LOGIN_AGE } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Member } from '../../store/accounts/members.ts'
 import * as store from '../../store/accounts/members.ts'
@@ -49,7 +50,7 @@ export async function open(visit: Visit, id: string): Promise<NewToken> {
     await tokens.removeExpiredLogins(trx, actor.accountId, system.now())
     await store.noteActive(trx, id, system.now())
     const { token, secret } = await add(system, trx, actor.accountId, LOGIN_SETTINGS, { mfa: actor.mfa, memberId: id })
-    await store.endLike(trx, token.id, actor.tokenId)
+    await store.endLike(trx, token.id, actor.tokenId, LOGIN_AGE)
     return { token: (await tokens.find(trx, token.id, system.now(), actor.accountId))!, secret }
   })
   record(system, 'token_created', { account: actor.accountId, token: made.token.id, by: actor.tokenId })
@@ -67,7 +68,8 @@ export async function leave(visit: Visit, id: string): Promise<void> {
     const member = known && (await store.find(trx, id, side))
     if (member === undefined) return undefined
     await end(trx, id, 'end')
-    await tell(system, trx, { id: member.accountId, email: member.account }, `${member.email} has left your account.`)
+    const account = { id: member.accountId, email: member.account }
+    await tell(system, trx, account, member.email, `${member.email} has left your account.`)
     return member
   })
   if (left === undefined) await confirmPrimary(system.db)

@@ -116,6 +116,12 @@ async function join(
     return undefined
   }
   const id = await insert(system, trx, account, member)
-  await tell(system, trx, account, `${email} is now a member of your account by a group, as ${phraseOf(member)}.`)
+  await tell(
+    system,
+    trx,
+    account,
+    email,
+    `${email} is now a member of your account by a group, as ${phraseOf(member)}.`,
+  )
   return id
 }

@@ -28,8 +28,9 @@ const mfaPassedForFactors: Requirement = ({ mfaPending }) => {
 const loginToken: Requirement = ({ mfa }) => {
   if (mfa === null) throw new Denied('Login token required.')
 }
-const ownLogin: Requirement = ({ role }) => {
-  if (role !== null) throw new Denied(OWN_LOGIN)
+/** Also not for an API token that a member has made. */
+const ownLogin: Requirement = ({ memberId }) => {
+  if (memberId !== null) throw new Denied(OWN_LOGIN)
 }
 const noEditor: Requirement = ({ role }) => {
   if (role === 'editor') throw new Denied()

@@ -4,16 +4,17 @@ import { TOKEN_NAME_LENGTH, TOKENS_MAX } from '../../limits.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import { confirmPrimary, type Db, transaction } from '../../store/database.ts'
 import * as policies from '../../store/tokens/policies.ts'
+import * as sessions from '../../store/tokens/sign-on-sessions.ts'
 import type { Token, TokenSettings } from '../../store/tokens/tokens.ts'
 import * as store from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
-import { hasToken, type Visit, type Writer } from '../actor.ts'
+import { type Actor, hasToken, type Visit, type Writer } from '../actor.ts'
 import { record } from '../events.ts'
 import { isUuid } from '../ids.ts'
 import { notify } from '../mails/notices.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { hashSecret } from './authentication.ts'
-import { type Holder, reserve, withRights } from './rights.ts'
+import { type Holder, OWN_LOGIN, reserve, withRights } from './rights.ts'
 import { generateSecret } from './secrets.ts'
 
 export type { Token, TokenSettings }
@@ -111,6 +112,9 @@ export async function change(visit: Visit, id: string, input: () => TokenInput):
   const result = await withToken(visit, id, async (trx, token) => {
     const { settings, problems } = input()
     refuseProblems(settings, problems)
+    if (settings.maxAge !== undefined && token.mfa !== null && (await sessions.exists(trx, id))) {
+      throw Invalid.field('max_age', 'Single sign-on decides how long this login lasts.')
+    }
     if (settings.permManageTokens === true && token.userOverrideId !== null) {
       throw Invalid.object('perm_manage_tokens and user_override are mutually exclusive.')
     }
@@ -139,7 +143,10 @@ export async function remove(visit: Visit, id: string): Promise<void> {
   const { system, actor } = visit
   const { accountId, tokenId: by } = actor
   const changed = await holder(visit, id)
-  const existed = await withRights(visit, 'tokens', changed, (trx) => store.removeFrom(trx, id, accountId))
+  const existed = await withRights(visit, 'tokens', changed, async (trx) => {
+    refuseLoginsOfOthers(actor, await store.find(trx, id, system.now(), accountId))
+    return store.removeFrom(trx, id, accountId)
+  })
   if (existed) record(system, 'token_deleted', { account: accountId, token: id, by })
   else await confirmPrimary(system.db)
 }
@@ -154,8 +161,14 @@ export async function withToken<T>(visit: Visit, id: string, work: (trx: Db, tok
   return withRights(visit, 'tokens', await holder(visit, id), async (trx) => {
     const token = orNotFound(await store.find(trx, id, system.now(), actor.accountId))
     if ((token.userOverrideId ?? actor.accountId) !== actor.accountId) throw new Denied()
+    refuseLoginsOfOthers(actor, token)
     return work(trx, token)
   })
+}
+
+/** Members leave the account its logins: else they could lock out whoever removes them (contract §19.2). @throws Denied */
+function refuseLoginsOfOthers({ memberId }: Actor, token: Token | undefined): void {
+  if (memberId !== null && token !== undefined && token.mfa !== null) throw new Denied(OWN_LOGIN)
 }
 
 /** Returns the token as a holder of rights; none if it is not the account's: callers must not block foreign tokens. */

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Timestamp } from '../../time.ts'
+import type { Duration, Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 
@@ -53,6 +53,11 @@ export async function page(pool: Pool, side: Side, cursor?: Cursor): Promise<Pag
     { table: 'members', columns: COLUMNS, octets, conditions: [condition(side)], bindings: side },
     cursor,
   )
+}
+
+/** Ends all memberships of a person, with its logins and the tokens that depend on them. */
+export async function leaveAll(trx: Db, personId: string): Promise<void> {
+  await query(trx, 'delete from members where person_id = :personId', { personId })
 }
 
 /** Returns the accounts for which a person may act. */
@@ -162,18 +167,21 @@ export async function removeSessions(trx: Db, id: string): Promise<void> {
   await query(trx, 'delete from tokens where member_id = :id', { id })
 }
 
-/** Lets a login end when the one from which it was opened would, by its age or by the issuer of single sign-on. */
-export async function endLike(trx: Db, tokenId: string, opener: string): Promise<void> {
+/**
+ * Lets a login end when the one from which it was opened would, by its age or by the issuer of single sign-on; at the
+ * latest at an age of `longest`.
+ */
+export async function endLike(trx: Db, tokenId: string, opener: string, longest: Duration): Promise<void> {
   await query(
     trx,
     `with session as (
        insert into sign_on_sessions (token_id, issuer, sub, sid)
        select :tokenId, issuer, sub, sid from sign_on_sessions where token_id = :opener
      )
-     update tokens set max_age = case when opener.max_age is not null then
-       greatest(justify_hours(opener.max_age - (tokens.created - opener.created)), interval '0')
+     update tokens set max_age = case when opener.max_age is null then cast(:longest as interval) else
+       least(greatest(justify_hours(opener.max_age - (tokens.created - opener.created)), interval '0'), :longest)
      end
      from tokens opener where tokens.id = :tokenId and opener.id = :opener`,
-    { tokenId, opener },
+    { tokenId, opener, longest },
   )
 }

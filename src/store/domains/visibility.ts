@@ -29,9 +29,10 @@ export function visibleTo(viewer: Viewer | undefined): string {
   // Its domains may have become others since it was authenticated, too.
   if (viewer.role !== null) {
     return `${own} and (domains.id in (select domain_id from member_domains where member_id = :memberId)
-      or not exists (select from members where id = :memberId and confined))`
+      or exists (select from members where id = :memberId and not confined))`
   }
-  // The token may have got its first policies, or lost its last, since it was authenticated. `between`: see tokens.ts.
+  // The token may have got its first policies, lost its last, or have been deleted, since it was authenticated. `between`: see tokens.ts.
   return `${own} and (domains.id in (select domain_id from policies where token_id = :tokenId)
-    or not exists (select from policies where token_id between :tokenId and :tokenId))`
+    or exists (select from tokens where id = :tokenId)
+      and not exists (select from policies where token_id between :tokenId and :tokenId))`
 }

@@ -1,5 +1,7 @@
 import { remove } from '../../../src/service/accounts/accounts.ts'
+import { authenticate } from '../../../src/service/tokens/authentication.ts'
 import { query } from '../../../src/store/database.ts'
+import * as domains from '../../../src/store/domains/domains.ts'
 import { freshName, newDomain, newRRset, succeeded as answered } from '../../support/clients/api.ts'
 import { type Answer, Client } from '../../support/clients/client.ts'
 import { allLettersTo } from '../../support/clients/mails.ts'
@@ -16,7 +18,7 @@ import {
   resetLink,
   said,
 } from '../../support/clients/people.ts'
-import { addFactor, setState } from '../../support/clients/tokens.ts'
+import { addFactor, addPolicies, addToken, setState } from '../../support/clients/tokens.ts'
 import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { statementsOf } from '../../support/statements.ts'
@@ -365,6 +367,91 @@ test('a membership is not inherited, and other accounts see no member', async (t
   t.is((await c.api.post(`/auth/memberships/${ofA.memberId}/token/`, {})).status, 404)
   t.is((await c.api.delete(`/auth/memberships/${ofA.memberId}/`)).status, 204)
   t.is((await membersOf(a.api)).length, 1)
+})
+
+test('a member keeps nobody from removing it: neither logins of the account nor tokens that would outlive it', async (t) => {
+  const owner = await loggedIn()
+  const [admin, accomplice] = [
+    await addMember(service(), owner.id, 'admin'),
+    await addMember(service(), owner.id, 'admin'),
+  ]
+  const login = (succeeded(await owner.api.get('/auth/token/')) as { token: { id: string } }).token.id
+  const { token: made } = succeeded(await admin.session.post('/auth/tokens/', { perm_manage_tokens: true }), 201) as {
+    token: string
+  }
+  const own = [403, JSON.stringify({ detail: "Only a login of the account itself may do this, not a member's." })]
+  for (const api of [admin.session, using(made)]) {
+    t.deepEqual(said(await api.delete(`/auth/tokens/${login}/`)), own)
+    t.deepEqual(said(await api.patch(`/auth/tokens/${login}/`, { allowed_subnets: [] })), own)
+    const policy = { domain: null, subname: null, type: null }
+    t.deepEqual(said(await api.post(`/auth/tokens/${login}/policies/rrsets/`, policy)), own)
+    t.deepEqual(said(await api.patch('/auth/account/', { require_mfa: false })), own)
+  }
+  for (const { memberId } of [admin, accomplice]) {
+    const path = `/auth/members/${memberId}/?tokens=keep`
+    t.deepEqual(said(await admin.session.patch(path, { role: 'editor' })), own)
+    t.deepEqual(said(await admin.session.delete(path)), own)
+  }
+  succeeded(await owner.api.delete(`/auth/members/${admin.memberId}/`), 204)
+  t.is((await using(made).get('/domains/')).status, 401)
+})
+
+test('an invitation by an admin ends with the rights of the admin', async (t) => {
+  const [owner, member] = [await loggedIn(), await loggedIn()]
+  const admin = await addMember(service(), owner.id, 'admin')
+  await invited(admin.session, { email: member.email, role: 'admin' })
+  const { path } = await linkTo(service(), member.email)
+  succeeded(await owner.api.patch(`/auth/members/${admin.memberId}/`, { role: 'editor' }))
+  t.deepEqual(said(await member.api.post(path, {})), [409, OVERTAKEN])
+  t.deepEqual(await membershipsOf(member.api), [])
+})
+
+test('where nobody confirms addresses, an invitation needs a login of the account that has the address', async (t) => {
+  await withService({ REGISTRATION: 'open', EMAIL_CONFIRMATION: 'off', THROTTLE: 'off' }, async (open) => {
+    const [owner, member] = [await person(open), await person(open)]
+    await invited((await loginOf(open, owner.id)).api, { email: member.email, role: 'admin' })
+    const { path } = await linkTo(open, member.email)
+    t.is((await open.anonymous.post(path, {})).status, 403)
+    const { api } = await loginOf(open, member.id)
+    t.deepEqual(await membershipsOf(api), [])
+    answered(await api.post(path, {}), 200)
+    t.is((await membershipsOf(api)).length, 1)
+  })
+})
+
+test('who was removed while a request is on its way sees no domain, confined or not', async (t) => {
+  const owner = await loggedIn()
+  const domain = await newDomain(owner.api)
+  const { db } = service().system
+  for (const role of ['admin', 'viewer'] as const) {
+    const { memberId, secret } = await addMember(service(), owner.id, role, { domains: role === 'viewer' ? [] : null })
+    const actor = await authenticate(service().system, secret, '127.0.0.1')
+    t.is((await domains.page(db, actor)).rows.length, role === 'viewer' ? 0 : 1)
+    succeeded(await owner.api.delete(`/auth/members/${memberId}/`), 204)
+    t.deepEqual((await domains.page(db, actor)).rows, [])
+    t.is(await domains.find(db, domain, actor), undefined)
+  }
+  const { id, secret } = await addToken(service(), (await loggedIn()).id, { userOverrideId: owner.id })
+  await addPolicies(service(), id, { write: true })
+  const actor = await authenticate(service().system, secret, '127.0.0.1')
+  await query(db, 'delete from tokens where id = :id', { id })
+  t.deepEqual((await domains.page(db, actor)).rows, [])
+})
+
+test('each member has mails of its own: many about one do not keep back those about another', async (t) => {
+  const rates = 'account_management_active=1000/min; account_management_passive=1000/min'
+  await withService({ THROTTLE: 'on', THROTTLE_RATES: rates }, async (throttled) => {
+    const owner = await person(throttled)
+    const { api } = await loginOf(throttled, owner.id)
+    const { memberId } = await addMember(throttled, owner.id, 'viewer')
+    for (const role of ['editor', 'viewer', 'editor', 'viewer', 'editor', 'viewer'])
+      answered(await api.patch(`/auth/members/${memberId}/`, { role }), 200)
+    const email = freshEmail()
+    await invited(api, { email, role: 'admin' })
+    const mails = await allLettersTo(throttled.system, owner.email)
+    t.is(mails.filter(({ text }) => text.includes('has changed the role')).length, 3)
+    t.true(mails.some(({ text }) => text.includes(`has invited ${email}`)))
+  })
 })
 
 test('members are listed by page, with as many statements for many as for one', async (t) => {
