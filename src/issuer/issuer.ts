@@ -2,14 +2,12 @@ import type * as jose from 'jose'
 import type * as openid from 'openid-client'
 import { Busy, Denied, Invalid, reasonOf } from '../errors.ts'
 import { CLOCK_SKEW } from '../limits.ts'
+import { fetchBounded } from './bounded-fetch.ts'
 
 /** Seconds that the issuer has to answer; milliseconds for which its metadata is good, and before it is asked again. */
 const ANSWER_TIME = 5
 const METADATA_AGE = 600_000
 const RETRY_PAUSE = 5_000
-
-/** Octets of the largest answer of the issuer that is read. */
-const ANSWER_OCTETS = 1024 * 1024
 
 /** The event of a logout token (OpenID Connect Back-Channel Logout 1.0 §2.4). */
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -287,20 +285,4 @@ function reasonsOf(error: unknown): string {
 /** An error code of the issuer, of which pages and logs show only what such codes have (RFC 6749 §4.1.2.1). */
 function word(code: string): string {
   return /^[\w.-]{1,64}$/.test(code) ? code : 'unknown error'
-}
-
-/** Fetches, and reads at most ANSWER_OCTETS of the answer. */
-async function fetchBounded(url: string, options: openid.CustomFetchOptions): Promise<Response> {
-  const response = await fetch(url, options as RequestInit)
-  if (response.body === null) return response
-  let octets = 0
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      octets += chunk.length
-      if (octets > ANSWER_OCTETS) controller.error(new TypeError('the answer is too large'))
-      else controller.enqueue(chunk)
-    },
-  })
-  const { status, statusText, headers } = response
-  return new Response(response.body.pipeThrough(counted), { status, statusText, headers })
 }

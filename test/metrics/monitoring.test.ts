@@ -48,8 +48,8 @@ test('every metric of the dashboard and of the alerts is in a scrape', async (t)
 })
 
 test('every label that they select has a value in a scrape', async (t) => {
-  // Postgres and PowerDNS have been asked.
-  await eventuallyHas(() => scrapedText(service()), 'zoneplane_backend_up{')
+  // Postgres and PowerDNS have been asked, and all was noted.
+  await eventuallyHas(() => scrapedText(service()), '\nzoneplane_measured_timestamp_seconds ')
   const text = await scrapedText(service())
   for (const [title, expression] of expressions) {
     for (const [, name, label] of expression.matchAll(/(zoneplane_\w+)\{(\w+)=~?"/g)) {
