@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { projectFolder } from '../../src/installation/project.ts'
-import { eventually, eventuallyHas } from '../support/eventually.ts'
+import { eventually } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import { scrapedText } from './scrape.ts'
 
@@ -49,7 +49,7 @@ test('every metric of the dashboard and of the alerts is in a scrape', async (t)
 
 test('every label that they select has a value in a scrape', async (t) => {
   // Postgres and PowerDNS have been asked, and all was noted.
-  await eventuallyHas(() => scrapedText(service()), '\nzoneplane_measured_timestamp_seconds ')
+  await eventually(async () => /^zoneplane_measured_timestamp_seconds [1-9]/m.test(await scrapedText(service())))
   const text = await scrapedText(service())
   for (const [title, expression] of expressions) {
     for (const [, name, label] of expression.matchAll(/(zoneplane_\w+)\{(\w+)=~?"/g)) {
