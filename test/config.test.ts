@@ -5,7 +5,7 @@ import { RATES, SCOPES } from '../src/limits.ts'
 import { type Config, ConfigError, misspelt, readConfig } from '../src/settings/config.ts'
 import { type Setting, SETTINGS } from '../src/settings/settings.ts'
 import { newFolder } from './support/servers/folders.ts'
-import { settings } from './support/settings.ts'
+import { problems, settings } from './support/settings.ts'
 
 // Contract §16: the settings in the environment.
 
@@ -81,17 +81,6 @@ const DEFAULTS: Config = {
 const KEYS = ['a', 'b'].map((octet) => Buffer.from(octet.repeat(32)).toString('base64'))
 
 const NAMES = [...settings()]
-
-/** The problems of an environment, as the operator sees them. */
-function problems(environment: NodeJS.ProcessEnv): string[] {
-  try {
-    readConfig(environment)
-    return []
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    return error.message.split('\n')
-  }
-}
 
 test('no setting is required', (t) => {
   t.deepEqual(readConfig({}), DEFAULTS)

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { settingsText } from '../src/cli/settings.ts'
-import { ConfigError, readConfig } from '../src/settings/config.ts'
+import { readConfig } from '../src/settings/config.ts'
+import { problems } from './support/settings.ts'
 
 // The settings of single sign-on (contract §§11.4 and 16).
 
@@ -9,16 +10,6 @@ const GOOD = {
   OIDC_CLIENT_ID: 'zoneplane',
   OIDC_CLIENT_SECRET: 'secret',
   PUBLIC_URL: 'https://dns.example.net',
-}
-
-function problems(environment: NodeJS.ProcessEnv): string[] {
-  try {
-    readConfig(environment)
-    return []
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    return error.message.split('\n')
-  }
 }
 
 test('complete settings are accepted', (t) => {

@@ -1,3 +1,4 @@
+import { ConfigError, readConfig } from '../../src/settings/config.ts'
 import { GROUPS, type Setting, SETTINGS } from '../../src/settings/settings.ts'
 
 /** The settings of private servers, which a service with servers of its own does not need. */
@@ -8,4 +9,15 @@ export const privateSettings = [GROUPS['Private servers'], GROUPS.Tests]
 /** The names of all settings. */
 export function settings(): Set<string> {
   return new Set(Object.values(SETTINGS).map(({ name }) => name))
+}
+
+/** The problems of an environment, as the operator sees them. */
+export function problems(environment: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.message.split('\n')
+  }
 }
