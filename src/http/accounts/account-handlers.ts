@@ -3,7 +3,7 @@ import * as accounts from '../../service/accounts/accounts.ts'
 import * as captchas from '../../service/accounts/captchas.ts'
 import * as logins from '../../service/accounts/logins.ts'
 import { refuseIfClosed, signUp } from '../../service/accounts/sign-up.ts'
-import { answer, answerEmpty } from '../kit/answer.ts'
+import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import { apiUrl, clientAddress } from '../kit/caller.ts'
 import { type Context, guard } from '../kit/context.ts'
 import { requiredSite } from '../kit/passkey-site.ts'
@@ -29,8 +29,7 @@ export async function login(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
   const credentials = { ...accountForms(system.config).credentials.read(body()), address: clientAddress(ctx) }
   const { token, secret } = await logins.login(system, credentials)
-  ctx.set('Cache-Control', 'no-store')
-  answer(ctx, 200, TOKEN.presentFull({ ...token, secret }))
+  answerUncached(ctx, 200, TOKEN.presentFull({ ...token, secret }))
 }
 
 export async function logout(ctx: Context): Promise<void> {

@@ -1,6 +1,6 @@
 import { loginWithPasskey } from '../../service/accounts/logins.ts'
 import * as passkeys from '../../service/accounts/passkeys.ts'
-import { answer, answerEmpty } from '../kit/answer.ts'
+import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import { apiUrl, clientAddress } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
@@ -18,7 +18,7 @@ export async function listPasskeys(ctx: Context): Promise<void> {
 }
 
 export async function showCreationOptions(ctx: Context): Promise<void> {
-  answerUncached(ctx, await passkeys.creationOptions(ctx.state, requiredSite(ctx)))
+  answerUncached(ctx, 200, await passkeys.creationOptions(ctx.state, requiredSite(ctx)))
 }
 
 export async function createPasskey(ctx: Context): Promise<void> {
@@ -45,28 +45,22 @@ export async function deletePasskey(ctx: Context): Promise<void> {
 
 export async function showLoginOptions(ctx: Context): Promise<void> {
   const { system } = ctx.state
-  answerUncached(ctx, await passkeys.requestOptions({ system, actor: undefined }, requiredSite(ctx)))
+  answerUncached(ctx, 200, await passkeys.requestOptions({ system, actor: undefined }, requiredSite(ctx)))
 }
 
 export async function login(ctx: Context): Promise<void> {
   const { system, body } = ctx.state
   const site = requiredSite(ctx)
   const { token, secret } = await loginWithPasskey(system, SIGNED.read(body()).passkey, site, clientAddress(ctx))
-  answerUncached(ctx, TOKEN.presentFull({ ...token, secret }))
+  answerUncached(ctx, 200, TOKEN.presentFull({ ...token, secret }))
 }
 
 export async function showTokenOptions(ctx: Context): Promise<void> {
-  answerUncached(ctx, await passkeys.requestOptions(ctx.state, requiredSite(ctx)))
+  answerUncached(ctx, 200, await passkeys.requestOptions(ctx.state, requiredSite(ctx)))
 }
 
 export async function verifyPasskey(ctx: Context): Promise<void> {
   const site = requiredSite(ctx)
   await passkeys.verify(ctx.state, SIGNED.read(ctx.state.body()).passkey, site)
   answer(ctx, 200, { detail: 'The passkey was correct.' })
-}
-
-/** Responds with what no cache may store. */
-function answerUncached(ctx: Context, content: object): void {
-  ctx.set('Cache-Control', 'no-store')
-  answer(ctx, 200, content)
 }

@@ -9,6 +9,12 @@ export function answer(ctx: AppContext, status: number, body: unknown): void {
   answerText(ctx, status, JSON.stringify(body), 'application/json')
 }
 
+/** Responds like `answer`, with what no cache may store: a secret, or what is for one use. */
+export function answerUncached(ctx: AppContext, status: number, body: unknown): void {
+  ctx.set('Cache-Control', 'no-store')
+  answer(ctx, status, body)
+}
+
 /** Responds like `answer` with an array, perhaps as `member` of an object, but lets other requests run in between. */
 export async function answerItems(ctx: AppContext, status: number, items: unknown[], member?: string): Promise<void> {
   const json = await stringify(items)

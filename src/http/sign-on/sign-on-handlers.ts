@@ -2,7 +2,7 @@ import { SIGN_IN_TIME } from '../../limits.ts'
 import * as signOn from '../../service/sign-on/sign-on.ts'
 import { endSessions } from '../../service/sign-on/sign-out.ts'
 import type { Config } from '../../settings/config.ts'
-import { answer, answerEmpty } from '../kit/answer.ts'
+import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import { baseUrl, clientAddress, parsedUrl } from '../kit/caller.ts'
 import { type AppContext, type Context, withEffect } from '../kit/context.ts'
 import { errors } from '../middleware/errors.ts'
@@ -19,8 +19,7 @@ export async function showSignOn(ctx: Context): Promise<void> {
 export async function beginSignOn(ctx: Context): Promise<void> {
   const { url, cookie } = await signOn.begin(ctx.state.system)
   setCookie(ctx, cookie, SIGN_IN_TIME)
-  ctx.set('Cache-Control', 'no-store')
-  answer(ctx, 200, { url })
+  answerUncached(ctx, 200, { url })
 }
 
 /** Answers errors of the callback with a page: the issuer has sent a person there. */
@@ -46,8 +45,7 @@ export async function exchangeCode(ctx: Context): Promise<void> {
   const handed = { ...SIGN_ON_CODE.read(body()), cookie: cookieOf(ctx) }
   const { token, secret } = await signOn.exchange(system, handed, clientAddress(ctx))
   setCookie(ctx, '', 0)
-  ctx.set('Cache-Control', 'no-store')
-  answer(ctx, 200, TOKEN.presentFull({ ...token, secret }))
+  answerUncached(ctx, 200, TOKEN.presentFull({ ...token, secret }))
 }
 
 export async function linkIdentity(ctx: Context): Promise<void> {

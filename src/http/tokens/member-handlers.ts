@@ -1,14 +1,12 @@
-import { Invalid } from '../../errors.ts'
 import * as members from '../../service/members/members.ts'
 import * as memberships from '../../service/members/memberships.ts'
-import { answer, answerEmpty } from '../kit/answer.ts'
+import { readForm } from '../fields/fields.ts'
+import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
 import { MEMBER, MEMBERSHIP, readFate } from './member-representation.ts'
 import { TOKEN } from './token-representation.ts'
-
-const REQUIRED = ['This field is required.']
 
 export async function listMembers(ctx: Context): Promise<void> {
   await answerList(ctx, {
@@ -20,15 +18,9 @@ export async function listMembers(ctx: Context): Promise<void> {
 }
 
 export async function invite(ctx: Context): Promise<void> {
-  const { problems, email, role, ...rest } = MEMBER.read(ctx.state.body())
-  const missing = {
-    ...(email === undefined && problems['email'] === undefined && { email: REQUIRED }),
-    ...(role === undefined && problems['role'] === undefined && { role: REQUIRED }),
-  }
-  const all = { ...problems, ...missing }
-  if (email === undefined || role === undefined || Object.keys(all).length > 0) throw new Invalid(all)
-  const member = await members.invite(ctx.state, { email, role, ...rest }, apiUrl(ctx))
-  answer(ctx, 201, MEMBER.present(member))
+  const { email, role, domains } = MEMBER.shape
+  const invitation = readForm(ctx.state.body(), { email, role }, { domains })
+  answer(ctx, 201, MEMBER.present(await members.invite(ctx.state, invitation, apiUrl(ctx))))
 }
 
 export async function showMember(ctx: Context): Promise<void> {
@@ -65,6 +57,5 @@ export async function leave(ctx: Context): Promise<void> {
 
 export async function openSession(ctx: Context): Promise<void> {
   const { token, secret } = await memberships.open(ctx.state, ctx.params['id']!)
-  ctx.set('Cache-Control', 'no-store')
-  answer(ctx, 201, TOKEN.presentFull({ ...token, secret }))
+  answerUncached(ctx, 201, TOKEN.presentFull({ ...token, secret }))
 }

@@ -1,6 +1,6 @@
 import * as ownToken from '../../service/tokens/own-token.ts'
 import * as tokens from '../../service/tokens/tokens.ts'
-import { answer, answerEmpty } from '../kit/answer.ts'
+import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import type { Context } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
 import { OWN_TOKEN } from './own-token-representation.ts'
@@ -17,8 +17,7 @@ export async function listTokens(ctx: Context): Promise<void> {
 
 export async function createToken(ctx: Context): Promise<void> {
   const { token, secret } = await tokens.create(ctx.state, readToken(ctx.state.body()))
-  ctx.set('Cache-Control', 'no-store')
-  answer(ctx, 201, TOKEN.presentFull({ ...token, secret }))
+  answerUncached(ctx, 201, TOKEN.presentFull({ ...token, secret }))
 }
 
 export async function showToken(ctx: Context): Promise<void> {

@@ -34,8 +34,9 @@ export async function get({ system, actor }: Visit, id: string): Promise<Member>
 
 /**
  * Returns a login with which the person acts for the account; it has the rights of the membership as they are at each
- * request. @throws NotFound; Denied if the account is disabled, or requires a
- * second factor, or a group decides about the membership, and the person has not signed in at the issuer
+ * request.
+ * @throws NotFound; Denied if the account is disabled, or requires a second factor, or a group decides about the
+ *   membership, and the person has not signed in at the issuer
  */
 export async function open(visit: Visit, id: string): Promise<NewToken> {
   const { system, actor } = visit

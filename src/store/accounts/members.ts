@@ -162,11 +162,6 @@ export async function removeTokens(trx: Db, id: string): Promise<void> {
   await query(trx, 'delete from tokens where made_by = :id', { id })
 }
 
-/** Deletes the tokens with which the member acts for the account. */
-export async function removeSessions(trx: Db, id: string): Promise<void> {
-  await query(trx, 'delete from tokens where member_id = :id', { id })
-}
-
 /**
  * Lets a login end when the one from which it was opened would, by its age or by the issuer of single sign-on; at the
  * latest at an age of `longest`.
