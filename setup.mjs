@@ -1,8 +1,10 @@
 // `npm start` and `npm test` run this first: it installs the npm packages and builds, unless that is done already. With the
 // argument `product` it installs and builds only what runs the service, without checking types, which takes a fraction of
 // the time. It is plain JavaScript without packages, because they may not be installed yet.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import * as fs from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 
 const product = { config: 'tsconfig.product.json', folders: ['src', 'migrations', 'seeds', 'console'] }
@@ -22,10 +24,10 @@ try {
     throw new Error(`Node 20.19 or newer is needed, not ${major}.${minor}.`)
   process.chdir(import.meta.dirname)
   if (!isInstalled() || !isBuilt()) {
-    lock()
+    await lock()
     // Another process may have done it meanwhile.
-    if (!isInstalled()) install()
-    if (!isBuilt()) build()
+    if (!isInstalled()) await install()
+    if (!isBuilt()) await build()
   }
 } catch (error) {
   console.error(`setup: ${error.message}`)
@@ -33,12 +35,12 @@ try {
 }
 
 /** Takes a lock that this process holds until it ends, because `npm start` and `npm test` may be called at once. */
-function lock() {
+async function lock() {
   fs.mkdirSync('build', { recursive: true })
   // On macOS, O_EXLOCK takes the lock that flock(1) takes on Linux for the open file that it inherits.
   const exclusive = process.platform === 'linux' ? 0 : 0x20
   const file = fs.openSync('build/.setup.lock', fs.constants.O_RDWR | fs.constants.O_CREAT | exclusive)
-  if (process.platform === 'linux') run('flock', ['3'], file)
+  if (process.platform === 'linux') await run('flock', ['3'], file)
 }
 
 /** Whether the packages are those of package-lock.json, except for optional ones (binaries of other systems). */
@@ -57,16 +59,16 @@ function packagesIn(file) {
   return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')).packages : {}
 }
 
-function install() {
+async function install() {
   console.log('setup: installing the npm packages from the network')
-  run('npm', ['ci', wanted === product ? '--omit=dev' : '--include=dev'])
+  await run('npm', ['ci', wanted === product ? '--omit=dev' : '--include=dev'])
   if (wanted === everything) return
   const locked = packagesIn('package-lock.json')
   const names = tools.map((tool) => `${tool.replace('node_modules/', '')}@${locked[tool].version}`)
-  run('npm', ['install', `--prefix=${apart}`, '--no-save', '--ignore-scripts', '--no-audit', ...names])
+  await run('npm', ['install', `--prefix=${apart}`, '--no-save', '--ignore-scripts', '--no-audit', ...names])
 }
 
-function build() {
+async function build() {
   console.log('setup: building')
   // Everything includes the product.
   const built = [product, wanted].map((part) => [stampOf(part), stateOf(part)])
@@ -77,14 +79,16 @@ function build() {
   }
   const packages = tools.every((tool) => fs.existsSync(tool)) ? 'node_modules' : `${apart}/node_modules`
   const compiler = [`${packages}/typescript/bin/tsc`, '--pretty', 'false']
-  run(process.execPath, [...compiler, '--project', wanted.config])
+  await Promise.all([
+    run(process.execPath, [...compiler, '--project', wanted.config]),
+    run(process.execPath, ['console/build.mjs', packages]),
+  ])
   copyPage(`${packages}/swagger-ui-dist`, 'build/swagger-ui')
-  run(process.execPath, ['console/build.mjs', packages])
   if (wanted === everything) {
-    run(process.execPath, ['console/types.mjs'])
-    run(process.execPath, [...compiler, '--project', 'console'])
+    await run(process.execPath, ['console/types.mjs'])
+    await run(process.execPath, [...compiler, '--project', 'console'])
   }
-  for (const [stamp, text] of built) fs.writeFileSync(stamp, text)
+  for (const [stamp, state] of built) fs.writeFileSync(stamp, state)
 }
 
 /** Copies what the page of the API's description shows it with, compressed as it is sent, and the licences of that. */
@@ -113,10 +117,10 @@ function stateOf({ folders }) {
 }
 
 /** Runs a program, and prints what it says only if it fails. @param file an open file, which it gets as its file 3 */
-function run(program, args, file = 'ignore') {
-  const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe', file], maxBuffer: Infinity }
-  const { error, status, stdout, stderr } = spawnSync(program, args, options)
+async function run(program, args, file = 'ignore') {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe', file] })
+  const [[status], ...said] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)])
   if (status === 0) return
-  if (error === undefined) console.error(`${stdout}${stderr}`.trim())
-  throw error ?? new Error(`${program} has failed; its output is above.`)
+  console.error(said.join('').trim())
+  throw new Error(`${program} has failed; its output is above.`)
 }
