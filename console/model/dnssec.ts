@@ -85,6 +85,9 @@ export const STATES: Record<string, State> = {
   stale: { short: 'A DS too many at registrar', mood: 'wait' },
   mismatch: { short: 'Wrong DS', mood: 'bad' },
   propagating: { short: 'Parent is changing', mood: 'wait' },
+  // Of a rollover, as far as the owner has to act or not (contract §15.10).
+  'new-ds': { short: 'New DS needed at registrar', mood: 'wait' },
+  rollover: { short: 'Key is being replaced', mood: 'wait' },
 }
 
 /** The state of a domain that the operator has suspended, whatever its delegation is. */

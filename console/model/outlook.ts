@@ -23,7 +23,7 @@ export interface Facts {
 }
 
 /** The states in which the domain does not work with the nameservers and the DS record of the parent zone. */
-const BEFORE_ROLLOVERS = ['not-delegated', 'elsewhere', 'mismatch']
+export const BEFORE_ROLLOVERS = ['not-delegated', 'elsewhere', 'mismatch']
 
 /** Says what is left to do, and who does it. */
 export function outlookOf({ check, isSuspended, rollover }: Facts): Outlook {

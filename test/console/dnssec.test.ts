@@ -64,6 +64,8 @@ function declare(test: Declare, browser: () => Browser): void {
     const step = page.locator('[aria-current=step]')
     await step.getByText('Sign', { exact: true }).waitFor()
     await page.getByRole('heading', { name: 'Nothing to do but wait: the key is being replaced' }).waitFor()
+    const head = page.locator('.head')
+    await head.getByText('Key is being replaced', { exact: true }).waitFor()
     await check(t, tab, 'dnssec-rollover-begun')
     for (const words of ['Publish', 'Wait for the DS record']) {
       await passTime(service(), name)
@@ -71,6 +73,7 @@ function declare(test: Declare, browser: () => Browser): void {
     }
     await step.getByText('Waits for the DS record at the parent, since just now.').waitFor()
     await page.getByRole('heading', { name: 'One step is left for you: replace the DS record' }).waitFor()
+    await head.getByText('New DS needed at registrar', { exact: true }).waitFor()
     await check(t, tab, 'dnssec-rollover')
     const { add_ds: added } = succeeded(await api.get(`/domains/${name}/rollover/`), 200).json as { add_ds: string[] }
     await page

@@ -165,7 +165,7 @@ const MEMBERS: Record<string, string> = {
   Policy: 'id domain subname type perm_write',
   Domain: 'created published name minimum_ttl touched suspended',
   DomainWithKeys: 'created published name keys minimum_ttl touched suspended',
-  DomainOverview: 'created published name minimum_ttl touched suspended rrsets last_change delegation',
+  DomainOverview: 'created published name minimum_ttl touched suspended rrsets last_change delegation rollover',
   LastChange: 'created source owner token',
   Key: 'dnskey ds flags keytype managed',
   RRset: 'created domain subname name records ttl type touched',

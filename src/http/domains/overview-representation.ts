@@ -1,6 +1,7 @@
 import type { Overview } from '../../service/domains/overviews.ts'
+import { PHASES } from '../../service/rollovers/rollovers.ts'
 import { LAST_CHECK } from '../delegation/delegation-representation.ts'
-import { type Component, COUNT, nullable, ref, TIME } from '../fields/schema.ts'
+import { type Component, COUNT, nullable, oneOf, ref, TIME } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 import { AUTHOR_ROWS } from '../kit/author-rows.ts'
 import { DOMAIN } from './domain-representation.ts'
@@ -21,6 +22,11 @@ const MEMBERS = representation<Overview>()(['OverviewMembers'], {
     read: ref(LAST_CHECK.schema),
     text: 'The state of its delegation, as the last check at its parent found it.',
     from: (overview) => LAST_CHECK.present(overview),
+  },
+  rollover: {
+    read: nullable(oneOf(...PHASES)),
+    text: 'The phase of its rollover, as `…/rollover/` says it; null without one.',
+    example: null,
   },
 })
 

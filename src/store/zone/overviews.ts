@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { Timestamp } from '../../time.ts'
 import { type Domain, type Filter, listOf, type Viewer } from '../domains/domains.ts'
+import type { Phase } from '../domains/rollovers.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 import { AUTHOR, type Entry, type NamedAuthor } from './history.ts'
 
@@ -11,19 +12,24 @@ export interface Overview extends Domain {
   /** The state of its delegation at the last check. */
   state: string
   checked: Timestamp | null
+  /** The phase of its rollover; null: it has none. */
+  rollover: Phase | null
 }
 
-/** The columns of the newest entry, and of the check; `offset 0` as in delegations.ts. */
+/** The columns of the newest entry, of the check, and of the rollover; `offset 0` as in delegations.ts. */
 const JOINS = `left join lateral (
     select history.created as "changed", history.source, ${AUTHOR}
     from history where history.domain_id = page.id order by history.created desc, history.id desc limit 1
   ) as newest on true
   left join lateral (
     select delegations.state, delegations.checked from delegations where delegations.domain_id = page.id offset 0
-  ) as last on true`
+  ) as last on true
+  left join lateral (
+    select rollovers.phase as rollover from rollovers where rollovers.domain_id = page.id offset 0
+  ) as replacement on true`
 
 type Row = Domain &
-  Pick<Overview, 'checked'> &
+  Pick<Overview, 'checked' | 'rollover'> &
   NamedAuthor & { changed: Timestamp | null; source: Entry['source']; state: string | null }
 
 /** Returns a page of domains, as `page` of domains.ts does, in as many statements. */

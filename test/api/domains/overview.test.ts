@@ -17,6 +17,7 @@ interface Shown {
   rrsets: number
   last_change: Pick<ShownEntry, 'created' | 'source' | 'owner' | 'token'> | null
   delegation: { state: string; checked: string | null }
+  rollover: string | null
 }
 
 const shown = (answer: Answer) => succeeded(answer, 200).json as Shown[]
@@ -42,7 +43,13 @@ test('it is the list of domains, each with its size, its last change and its las
   const last = await newestFor(api, domain)
   t.is(
     JSON.stringify(second),
-    JSON.stringify({ ...known, rrsets: 3, last_change: last, delegation: { state: 'insecure', checked } }),
+    JSON.stringify({
+      ...known,
+      rrsets: 3,
+      last_change: last,
+      delegation: { state: 'insecure', checked },
+      rollover: null,
+    }),
   )
   t.like(last, { source: 'api', token: { id: account.tokenId } })
   t.like(first, {
@@ -59,6 +66,16 @@ test('it is the list of domains, each with its size, its last change and its las
     },
   )
   t.like(await overviewOf(api, domain), { rrsets: 2, last_change: null })
+})
+
+test('it says to all who see the domain that its keys are being replaced', async (t) => {
+  const { account, api, domain } = await newZone(service())
+  const reader = await addToken(service(), account.id)
+  t.like(await overviewOf(reader.api, domain), { rollover: null })
+  succeeded(await api.post(`/domains/${domain}/rollover/`, {}), 201)
+  t.like(await overviewOf(reader.api, domain), { rollover: 'publish' })
+  succeeded(await api.delete(`/domains/${domain}/rollover/`), 204)
+  t.like(await overviewOf(reader.api, domain), { rollover: null })
 })
 
 test('it combines with `owns_qname` and `search`, and not with `deleted`', async (t) => {
