@@ -14,28 +14,37 @@ const packages = resolve(process.argv[2])
 const { buildSync } = createRequire(join(packages, 'esbuild', 'package.json'))('esbuild')
 const { minifySync } = createRequire(join(packages, '@swc/core', 'package.json'))('@swc/core')
 const zopfli = createRequire(join(packages, '@gfx', 'zopfli', 'package.json'))('@gfx/zopfli')
-const { outputFiles } = buildSync({
+const bundle = (options) =>
+  buildSync({
+    entryNames: '[name]-[hash]',
+    outdir: join(TARGET, 'assets'),
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2023',
+    tsconfigRaw: {},
+    nodePaths: [packages],
+    legalComments: 'none',
+    logLevel: 'warning',
+    write: false,
+    ...options,
+  }).outputFiles
+// Few people need it, and seldom, so it is not in the bundle.
+const [qr] = bundle({ entryPoints: { qr: 'uqr' } })
+const qrModule = `./${basename(qr.path)}`
+const outputFiles = bundle({
   entryPoints: ['console/main.tsx'],
-  entryNames: '[name]-[hash]',
-  outdir: join(TARGET, 'assets'),
-  bundle: true,
-  minify: true,
-  format: 'esm',
-  target: 'es2023',
   jsx: 'transform',
   jsxFactory: 'h',
   jsxFragment: 'Fragment',
   inject: ['console/jsx.ts'],
-  tsconfigRaw: {},
-  nodePaths: [packages],
-  legalComments: 'none',
-  logLevel: 'warning',
-  write: false,
+  define: { QR_MODULE: JSON.stringify(qrModule) },
+  external: [qrModule],
 })
 fs.rmSync(TARGET, { recursive: true, force: true })
 fs.mkdirSync(join(TARGET, 'assets'), { recursive: true })
 let page = fs.readFileSync('console/index.html', 'utf8')
-for (const { path, text } of outputFiles) {
+for (const { path, text } of [qr, ...outputFiles]) {
   const name = basename(path)
   // With swc's names of variables, gzip saves more than with those of esbuild.
   const contents = name.endsWith('.js') ? minifySync(text, { module: true, compress, mangle: true }).code : text

@@ -18,10 +18,9 @@ const { packages } = JSON.parse(readFileSync(join(project, 'package-lock.json'),
   packages: Record<string, { dev?: boolean; engines?: { node?: string } }>
 }
 
-/** The assets that the page of the console names. */
-const CONSOLE = Array.from(
-  readFileSync(join(project, 'build', 'web', 'index.html'), 'utf8').matchAll(/"(assets\/[^"]+)"/g),
-  ([, path]) => path!,
+/** The assets of the console. */
+const CONSOLE = readdirSync(join(project, 'build', 'web', 'assets')).map(
+  (name) => `assets/${name.replace(/\.gz$/, '')}`,
 )
 
 const tarball = pack(newFolder())
