@@ -13,6 +13,7 @@ const passive = throttle('account_management_passive')
 const managing = [authenticate, requires('members'), passive]
 const own = [authenticate, requires('memberships'), passive]
 
+const OLD_LOGIN = 'Sign in again: an admin can be invited or made only within ten minutes of a login.'
 const BY_GROUP = { 403: ['The groups of single sign-on decide about this member. Change them there.'] }
 
 /** Members of accounts (contract §19). */
@@ -47,7 +48,7 @@ export const MEMBERS: Group = {
             "This is the account's own address.",
             'This address is invited already. Delete the invitation before you send another.',
           ],
-          403: ['Limit exceeded: an account can have at most 200 members.'],
+          403: ['Limit exceeded: an account can have at most 200 members.', OLD_LOGIN],
         },
         chain: [form, members.invite],
       },
@@ -68,7 +69,7 @@ export const MEMBERS: Group = {
         query: ['tokens'],
         takes: json(MEMBER.input('MemberChange')),
         answers: { 200: shows(MEMBER.schema) },
-        errors: BY_GROUP,
+        errors: { 403: [...BY_GROUP[403], OLD_LOGIN] },
         problems: ['tokens'],
         chain: [form, members.changeMember],
       },

@@ -90,11 +90,10 @@ export async function refuseUnlessNewLogin(system: System, trx: Db, actor: Actor
   throw new Denied('Sign in again: the last second factor can be deleted only within ten minutes of a login.')
 }
 
-/** Reports whether the presented token is of a login within NEW_LOGIN. */
-export async function isNewLogin(system: System, trx: Db, { tokenId, accountId }: Actor): Promise<boolean> {
-  const now = system.now()
-  const token = await tokens.find(trx, tokenId, now, accountId)
-  return token !== undefined && Date.parse(now) - Date.parse(token.created) <= 1000 * NEW_LOGIN
+/** Reports whether the person with the presented token has signed in within NEW_LOGIN. */
+export async function isNewLogin(system: System, trx: Db, { tokenId }: Actor): Promise<boolean> {
+  const signedIn = await tokens.signedIn(trx, tokenId)
+  return signedIn !== undefined && Date.parse(system.now()) - Date.parse(signedIn) <= 1000 * NEW_LOGIN
 }
 
 /**

@@ -8,6 +8,7 @@ import { confirmPrimary, type Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { canonicalEmail } from '../accounts/accounts.ts'
 import * as confirmations from '../accounts/confirmations.ts'
+import { isNewLogin } from '../accounts/second-factor.ts'
 import type { Actor, Visit } from '../actor.ts'
 import { record } from '../events.ts'
 import { isUuid } from '../ids.ts'
@@ -48,7 +49,7 @@ export async function get({ system, actor }: Visit, id: string): Promise<Member>
 /**
  * Invites the owner of an address to become a member: nobody does without accepting. A mail tells the account.
  * @param base the URL of the API
- * @throws Invalid; Denied if the account has as many members as it can have
+ * @throws Invalid; Denied if the account has as many members as it can have, or as `refuseOldLogin`
  */
 export async function invite(
   visit: Visit,
@@ -58,6 +59,7 @@ export async function invite(
   const { system, actor } = visit
   const member = await withRights(visit, 'members', [], async (trx) => {
     const account = orNotFound(await accounts.lock(trx, actor.accountId))
+    if (role === 'admin') await refuseOldLogin(system, trx, actor)
     const id = await insert(system, trx, account, { email, role, domains, source: 'invitation', personId: null })
     const by = await authorOf(trx, actor)
     const note = `${by} invites you to act for the account ${account.email}, as ${phraseOf({ role, domains })}.`
@@ -143,6 +145,7 @@ export async function change(visit: Visit, id: string, fate: Fate, input: () => 
   const { system, actor } = visit
   const changed = await withMember(visit, id, fate, async (trx, member, account) => {
     const { role = member.role, domains = role === 'admin' ? null : member.domains } = input()
+    if (role === 'admin' && member.role !== 'admin') await refuseOldLogin(system, trx, actor)
     await store.setRights(trx, id, role, await domainIds(trx, account.id, role, domains))
     if (member.role === 'admin' && role !== 'admin') await endTokens(trx, id, fate)
     const result = (await store.find(trx, id))!
@@ -203,6 +206,12 @@ async function withMember<T>(
     }
     return work(trx, member, account)
   })
+}
+
+/** Makes admins only with a new login: whoever has stolen an old one gets none that goes on without it. @throws Denied */
+async function refuseOldLogin(system: System, trx: Db, actor: Actor): Promise<void> {
+  if (await isNewLogin(system, trx, actor)) return
+  throw new Denied('Sign in again: an admin can be invited or made only within ten minutes of a login.')
 }
 
 async function endTokens(trx: Db, id: string, fate: Fate): Promise<void> {

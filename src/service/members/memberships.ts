@@ -51,8 +51,8 @@ export async function open(visit: Visit, id: string): Promise<NewToken> {
     await tokens.removeExpiredLogins(trx, actor.accountId, system.now())
     await store.noteActive(trx, id, system.now())
     const { token, secret } = await add(system, trx, actor.accountId, LOGIN_SETTINGS, { mfa: actor.mfa, memberId: id })
-    await store.endLike(trx, token.id, actor.tokenId, LOGIN_AGE)
-    return { token: (await tokens.find(trx, token.id, system.now(), actor.accountId))!, secret }
+    const maxAge = await store.endLike(trx, token.id, actor.tokenId, LOGIN_AGE)
+    return { token: { ...token, maxAge }, secret }
   })
   record(system, 'token_created', { account: actor.accountId, token: made.token.id, by: actor.tokenId })
   return made

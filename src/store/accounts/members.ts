@@ -164,19 +164,21 @@ export async function removeTokens(trx: Db, id: string): Promise<void> {
 
 /**
  * Lets a login end when the one from which it was opened would, by its age or by the issuer of single sign-on; at the
- * latest at an age of `longest`.
+ * latest at an age of `longest`. It is as old as that one, where a new login is needed. @returns its `maxAge`
  */
-export async function endLike(trx: Db, tokenId: string, opener: string, longest: Duration): Promise<void> {
-  await query(
+export async function endLike(trx: Db, tokenId: string, opener: string, longest: Duration): Promise<Duration> {
+  const { maxAge } = await one<{ maxAge: Duration }>(
     trx,
     `with session as (
        insert into sign_on_sessions (token_id, issuer, sub, sid)
        select :tokenId, issuer, sub, sid from sign_on_sessions where token_id = :opener
      )
-     update tokens set max_age = case when opener.max_age is null then cast(:longest as interval) else
+     update tokens set signed_in = opener.created, max_age = case when opener.max_age is null then cast(:longest as interval) else
        least(greatest(justify_hours(opener.max_age - (tokens.created - opener.created)), interval '0'), :longest)
      end
-     from tokens opener where tokens.id = :tokenId and opener.id = :opener`,
+     from tokens opener where tokens.id = :tokenId and opener.id = :opener
+     returning tokens.max_age as "maxAge"`,
     { tokenId, opener, longest },
   )
+  return maxAge
 }

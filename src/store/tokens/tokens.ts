@@ -75,6 +75,12 @@ export async function ensure(
   )
 }
 
+/** Returns when the person of a login signed in: that of a member may have been opened later. */
+export async function signedIn(db: Db, id: string): Promise<Timestamp | undefined> {
+  const sql = 'select coalesce(signed_in, created) as at from tokens where id = :id'
+  return (await maybeOne<{ at: Timestamp }>(db, sql, { id }))?.at
+}
+
 /** Stores that a login token has passed MFA. */
 export async function passMfa(trx: Db, id: string): Promise<void> {
   await query(trx, 'update tokens set mfa = true where id = :id and mfa is not null', { id })

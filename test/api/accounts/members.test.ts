@@ -396,6 +396,45 @@ test('a member keeps nobody from removing it: neither logins of the account nor 
   t.is((await using(made).get('/domains/')).status, 401)
 })
 
+test('only a new login makes admins, also one of an admin', async (t) => {
+  const [owner, member] = [await loggedIn(), await loggedIn()]
+  const admin = await addMember(service(), owner.id, 'admin')
+  const { memberId } = await addMember(service(), owner.id, 'editor')
+  const old = [
+    403,
+    '{"detail":"Sign in again: an admin can be invited or made only within ten minutes of a login."}',
+  ] as const
+  const age = async (time: string) =>
+    query(
+      service().system.db,
+      `update tokens set created = now() - cast(:time as interval) where owner_id = any (:ids)`,
+      {
+        time,
+        ids: [owner.id, admin.personId],
+      },
+    )
+  const roles = async () => (await membersOf(owner.api)).map(({ email, role }) => [email, role])
+  await age('11 minutes')
+  // It begins anew, but the person has not signed in again.
+  const opened = await actAs(admin.own.api, admin.memberId)
+  const { id } = await invited(owner.api, { email: freshEmail(), role: 'editor' })
+  for (const api of [owner.api, admin.session, opened]) {
+    const before = await roles()
+    t.deepEqual(said(await api.post('/auth/members/', { email: member.email, role: 'admin' })), [...old])
+    for (const each of [id, memberId])
+      t.deepEqual(said(await api.patch(`/auth/members/${each}/`, { role: 'admin' })), [...old])
+    t.deepEqual(await roles(), before)
+    // Whoever is an admin stays one, and others may be invited.
+    succeeded(await api.patch(`/auth/members/${admin.memberId}/`, { role: 'admin' }))
+    succeeded(await api.patch(`/auth/members/${memberId}/`, { role: 'viewer' }))
+    await invited(api, { email: freshEmail(), role: 'editor' })
+  }
+  await age('9 minutes')
+  const reopened = await actAs(admin.own.api, admin.memberId)
+  await invited(reopened, { email: member.email, role: 'admin' })
+  succeeded(await owner.api.patch(`/auth/members/${id}/`, { role: 'admin' }))
+})
+
 test('an invitation by an admin ends with the rights of the admin', async (t) => {
   const [owner, member] = [await loggedIn(), await loggedIn()]
   const admin = await addMember(service(), owner.id, 'admin')
