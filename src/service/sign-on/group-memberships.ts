@@ -7,7 +7,7 @@ import { record } from '../events.ts'
 import { end, insert, phraseOf, type Role, ROLES, tell } from '../members/members.ts'
 import { changing, type Holder, reserve } from '../tokens/rights.ts'
 
-/** The memberships that groups give somebody: the account, and the role; of several roles the one with the most rights. */
+/** What groups give somebody: the account, and the role; of several roles the one with the most rights. */
 type Wanted = Map<string, Role>
 
 /** An event to record after the commit. */
@@ -18,10 +18,12 @@ interface Settlement {
   wanted: Wanted
   /** The memberships that it ends or changes. */
   changed: Holder[]
+  /** The accounts of which the person becomes a member. */
+  joined: string[]
 }
 
 /**
- * Makes the memberships of somebody as the groups are now, after `work`, in one transaction that locks the account.
+ * Makes the memberships of somebody as the groups are now, after `work`, in one transaction that locks the accounts.
  * @param reserved whose rights `work` changes
  * @throws Busy, and errors of `work`
  */
@@ -37,9 +39,15 @@ export async function withGroups<T = void>(
   const { result, events } = await changing(system, `groups of ${accountId}`, holders, () =>
     transaction(system.db, async (trx) => {
       await reserve(trx, ...holders)
-      const account = await accounts.lock(trx, accountId)
+      const locked = new Map<string, Account>()
+      // Sorted, so that nobody waits for another one who waits for him: each can be in a group of the other.
+      for (const id of [accountId, ...settlement.joined].sort()) {
+        const account = await accounts.lock(trx, id)
+        if (account !== undefined) locked.set(id, account)
+      }
+      const account = locked.get(accountId)
       const result = await work(trx, account)
-      return { result, events: account === undefined ? [] : await settle(system, trx, account, settlement) }
+      return { result, events: account === undefined ? [] : await settle(system, trx, account, settlement, locked) }
     }),
   )
   for (const [event, ids] of events) record(system, event, { ...ids, by: 'sign-on' })
@@ -63,14 +71,22 @@ async function settlementOf(system: System, person: string, groups: readonly str
   }
   const present = await store.ofGroups(system.db, person)
   const others = present.filter(({ accountId, role }) => wanted.get(accountId) !== role)
-  return { wanted, changed: others.map(({ id }): Holder => `member ${id}`) }
+  const joined = [...wanted.keys()].filter((id) => !present.some(({ accountId }) => accountId === id))
+  return { wanted, changed: others.map(({ id }): Holder => `member ${id}`), joined }
 }
 
 /**
  * Makes the memberships of groups as the groups are now. Those that somebody has made by hand stay as they are.
  * @param person locked, as the rights of the settlement are
+ * @param locked the accounts that it joins, as far as they are there
  */
-async function settle(system: System, trx: Db, person: Account, { wanted, changed }: Settlement): Promise<Happened[]> {
+async function settle(
+  system: System,
+  trx: Db,
+  person: Account,
+  { wanted, changed, joined }: Settlement,
+  locked: Map<string, Account>,
+): Promise<Happened[]> {
   const events: Happened[] = []
   const present = await store.ofGroups(trx, person.id)
   for (const member of present) {
@@ -87,25 +103,27 @@ async function settle(system: System, trx: Db, person: Account, { wanted, change
       events.push(['member_changed', { account, member: id }])
     }
   }
-  // Sorted, so that nobody waits for another one who waits for him.
-  for (const [account, role] of [...wanted].sort()) {
-    if (present.some(({ accountId }) => accountId === account)) continue
-    const id = await join(system, trx, person, account, role)
+  for (const account of joined) {
+    const host = locked.get(account)
+    if (host === undefined || present.some(({ accountId }) => accountId === account)) continue
+    const id = await join(system, trx, person, host, wanted.get(account)!)
     if (id !== undefined) events.push(['member_joined', { account, member: id }])
   }
   return events
 }
 
-/** Adds a membership, unless the person has one that was made by hand. An invitation gives way. @returns its id */
+/**
+ * Adds a membership of an account, which is locked, unless the person has one that was made by hand. An invitation gives
+ * way. @returns its id
+ */
 async function join(
   system: System,
   trx: Db,
   { id: personId, email }: Account,
-  accountId: string,
+  account: Account,
   role: Role,
 ): Promise<string | undefined> {
-  const account = await accounts.lock(trx, accountId)
-  if (account === undefined) return undefined
+  const accountId = account.id
   const present = await store.withEmail(trx, accountId, email)
   if (present !== undefined && present.personId !== null) return undefined
   if (present !== undefined) await store.remove(trx, present.id)

@@ -84,13 +84,22 @@ async function outcome(system: System, query: string, cookie: string | undefined
   return code
 }
 
-/** Returns the groups of somebody; if they let nobody in, memberships of groups end. @throws Denied */
+/**
+ * Returns the groups of somebody; if they let nobody in, memberships of groups end. Codes with what the groups were before
+ * are void. @throws Denied
+ */
 async function groupsOrEnd(system: System, subject: Subject): Promise<string[]> {
   try {
-    return groupsOf(system.config, subject.claims) ?? []
+    const groups = groupsOf(system.config, subject.claims) ?? []
+    await signIns.voidOtherGroups(system.db, subject, groups)
+    return groups
   } catch (error) {
-    const linked = await identities.find(system.db, subject)
-    if (error instanceof Denied && linked !== undefined) await withGroups(system, linked.accountId, [])
+    if (error instanceof Denied) {
+      // First, so that nothing begins anew what then ends.
+      await signIns.voidOtherGroups(system.db, subject, [])
+      const linked = await identities.find(system.db, subject)
+      if (linked !== undefined) await withGroups(system, linked.accountId, [])
+    }
     throw error
   }
 }

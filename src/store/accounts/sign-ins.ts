@@ -55,7 +55,13 @@ export async function use(trx: Db, presented: Presented, now: Timestamp): Promis
   return (await query(trx, sql, { ...presented, now })).length > 0
 }
 
-/** Voids the codes of an identity, or those of one of its sessions. */
+/** Voids the codes of an identity that have other groups than these. */
+export async function voidOtherGroups(db: Db, { issuer, sub }: Identity, groups: string[]): Promise<void> {
+  const sql = 'update sign_ins set code_hash = null where issuer = :issuer and sub = :sub and groups <> :groups'
+  await query(db, sql, { issuer, sub, groups })
+}
+
+/** Voids the codes of an account, or those of one of its sessions. */
 export async function voidCodes(trx: Db, accountId: string, sid: string | undefined): Promise<void> {
   const sql = `update sign_ins set code_hash = null where account_id = :accountId and (cast(:sid as text) is null or sid = :sid)`
   await query(trx, sql, { accountId, sid: sid ?? null })

@@ -3,10 +3,12 @@ import type { JWTPayload } from 'jose'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { request } from 'undici'
 import { projectFolder } from '../../../src/installation/project.ts'
 import { hashPassword } from '../../../src/service/accounts/passwords.ts'
 import { beginAttempt } from '../../../src/service/sign-on/browser.ts'
+import { withGroups } from '../../../src/service/sign-on/group-memberships.ts'
 import { query } from '../../../src/store/database.ts'
 import type { Answer } from '../../support/clients/client.ts'
 import { lettersTo } from '../../support/clients/mails.ts'
@@ -704,6 +706,70 @@ test.serial(
     await grouped.stop()
   },
 )
+
+test.serial('a code ends when another sign-in of the person has other groups, or none', async (t) => {
+  const ops = freshEmail()
+  await account(ops)
+  const grouped = await servers().serve(settings({ OIDC_GROUPS: `admins=${ops}:admin; readers=${ops}:viewer` }))
+  const { email, sub } = someone()
+  // Another browser each time, and the same person.
+  const signIn = async (groups: string[]) => {
+    issuer.people.set(sub, { email, email_verified: true, groups })
+    issuer.person = sub
+    const browser = new Browser(grouped.anonymous, PUBLIC)
+    return { browser, answer: await browser.callback() }
+  }
+  const roles = async () =>
+    (
+      await query<{ role: string }>(
+        servers().system.db,
+        `select role from members where source = 'group' and
+       account_id = (select id from accounts where email = :ops)`,
+        { ops },
+      )
+    ).map(({ role }) => role)
+  for (const [groups, status] of [
+    [['readers'], 303],
+    [[], 403],
+  ] as const) {
+    const former = await signIn(['admins'])
+    const other = await signIn(['admins'])
+    t.is((await signIn([...groups])).answer.status, status)
+    for (const { browser, answer } of [former, other]) {
+      const late = await browser.exchange(codeIn(answer))
+      t.is(late.status, 400)
+      t.regex(late.text, /This code was used before, has expired/)
+    }
+    t.deepEqual(await roles(), [])
+  }
+  // Two sign-ins with the same groups keep each other from nothing.
+  const both = [await signIn(['admins']), await signIn(['admins'])]
+  for (const { browser, answer } of both) t.is((await browser.exchange(codeIn(answer))).status, 200)
+  t.deepEqual(await roles(), ['admin'])
+  await grouped.stop()
+})
+
+test.serial('two people join accounts of each other at once', async (t) => {
+  const [one, other] = [freshEmail(), freshEmail()]
+  const [oneId, otherId] = [await account(one), await account(other)]
+  const rows = `ones=${one}:viewer; others=${other}:viewer`
+  const grouped = await servers().serve(settings({ OIDC_GROUPS: rows }))
+  let waiting = 0
+  // Whoever has locked its own account waits until the other has, too, if that can be.
+  const meet = async () => {
+    waiting++
+    for (let turn = 0; turn < 50 && waiting < 2; turn++) await delay(10)
+  }
+  await Promise.all([
+    withGroups(grouped.system, oneId, ['others'], meet),
+    withGroups(grouped.system, otherId, ['ones'], meet),
+  ])
+  const sql = `select account_id as account, person_id as person from members where account_id = any (:ids)`
+  const made = await query<{ account: string; person: string }>(servers().system.db, sql, { ids: [oneId, otherId] })
+  const pairs = made.map(({ account, person }) => `${account} ${person}`)
+  t.deepEqual(pairs.sort(), [`${oneId} ${otherId}`, `${otherId} ${oneId}`].sort())
+  await grouped.stop()
+})
 
 test.serial('a logout at the issuer ends the sessions that act for other accounts, too', async (t) => {
   const ops = freshEmail()
