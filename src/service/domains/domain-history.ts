@@ -50,7 +50,8 @@ export async function list(access: Access, filter: EntryFilter, cursor?: Cursor)
   const { system, actor, domain } = access
   const words = wordsOf(filter.search ?? '', domain.name)
   if (!isStorable(filter) || words === undefined) return EMPTY
-  const search = words.length === 0 ? undefined : { words, seesAuthors: seesAuthors(actor), creation: domain.created }
+  const search =
+    words.length === 0 ? undefined : { words, seesAuthors: actor.permManageTokens, creation: domain.created }
   const read = () => store.page(system.db, domain.id, { ...filter, search }, cursor)
   const page = await (search === undefined ? read() : inSearchTurn(access, read))
   return { ...page, rows: page.rows.map((entry) => withEvent(domain, shownTo(actor, entry))) }
@@ -71,13 +72,9 @@ async function entryOf({ system, domain }: Access, id: string): Promise<store.Wh
   return orNotFound(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
 }
 
-/** Hides the author, unless the actor may list the account's tokens (contract §15.5). */
+/** Hides the author, unless the actor may list the account's tokens (contract §15.5), as admins may. */
 export function shownTo<E extends NamedAuthor>(actor: Actor, entry: E): E {
-  return seesAuthors(actor) ? entry : { ...entry, owner: null, tokenId: null, tokenName: null }
-}
-
-function seesAuthors({ permManageTokens, override }: Actor): boolean {
-  return permManageTokens && !override
+  return actor.permManageTokens ? entry : { ...entry, owner: null, tokenId: null, tokenName: null }
 }
 
 function withEvent(domain: Domain, entry: store.Entry): Entry {

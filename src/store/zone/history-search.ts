@@ -33,7 +33,7 @@ export interface Word {
 /** Who made the entry of a row, and how, in lower case. */
 const SAID = `lower(concat_ws(' ', source, case when history.created = :creation then 'creation' else event end,
   case when :seesAuthors then (select email from accounts where accounts.id = history.owner_id) end,
-  case when :seesAuthors then (select name from tokens where tokens.id = history.token_id) end))`
+  case when :seesAuthors then (select concat_ws(' ', name, maker) from tokens where tokens.id = history.token_id) end))`
 
 const FOUND = `not exists (
   select from unnest(cast(:patterns as text[]), cast(:authors as text[])) as word (pattern, author)

@@ -1,6 +1,7 @@
 import { query } from '../../../src/store/database.ts'
-import { newDomain, rrset, succeeded } from '../../support/clients/api.ts'
-import type { Client } from '../../support/clients/client.ts'
+import { newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
+import { Client } from '../../support/clients/client.ts'
+import { addMember } from '../../support/clients/members.ts'
 import { addToken } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
@@ -97,6 +98,33 @@ test('a search finds no author whom its caller does not see', async (t) => {
     t.deepEqual(await found(api, domain, 'by:api'), [3, 2])
     t.deepEqual(await found(api, domain, 'www'), [2])
   }
+})
+
+test('the address of a member finds what it did, also by tokens that it made; admins search, too', async (t) => {
+  const { account, api, domain } = await prepare()
+  const [admin, editor] = [
+    await addMember(service(), account.id, 'admin'),
+    await addMember(service(), account.id, 'editor'),
+  ]
+  const { token } = (await admin.session.post('/auth/tokens/', { name: 'ci' })).json as { token: string }
+  const own = (await entriesOf(api, domain))[0]!.version
+  for (const [caller, subname] of [
+    [admin.session, 'a'],
+    [editor.session, 'b'],
+    [new Client(service().url, token), 'c'],
+  ] as const)
+    await newRRset(caller, domain, { subname, type: 'TXT', ttl: 3600, records: ['"x"'] })
+  const changed = async (caller: Client, search: string) =>
+    (await entriesOf(caller, domain, `?search=${encodeURIComponent(search)}`))
+      .filter(({ version }) => version > own)
+      .map(({ changes }) => changes![0]!.subname)
+  for (const caller of [api, admin.session]) {
+    t.deepEqual(await changed(caller, admin.email), ['c', 'a'])
+    t.deepEqual(await changed(caller, `by:${editor.email} b txt`), ['b'])
+    t.deepEqual(await changed(caller, `${editor.email} a`), [])
+    t.is((await entriesOf(caller, domain, `?search=by:${editor.email}`))[0]!.owner, editor.email)
+  }
+  t.deepEqual(await changed(editor.session, editor.email), [])
 })
 
 test('deletion, return and replacements of keys are found by what they are', async (t) => {
