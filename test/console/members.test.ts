@@ -68,6 +68,8 @@ function declare(test: Declare, browser: () => Browser): void {
     const page = await context.newPage()
     await page.goto((await linkTo(service(), person)).url)
     await page.getByRole('heading', { name: 'Accept an invitation' }).waitFor()
+    await page.getByText(`${person} may then act for the account ${account.email}, as an editor`).waitFor()
+    await check(t, { page, found: [] }, 'accept-invitation')
     await page.getByLabel('Password').fill(PASSWORD)
     await button(page, 'Accept invitation').click()
     await link(page, 'Go to the console').click()

@@ -76,7 +76,7 @@ export const answerFormWithPage = withEffect({ pages: true }, async function ans
   }
   await errors(ctx, next)
   const body = JSON.parse(ctx.body as string) as unknown
-  const { action, site } = linkOf(ctx)
+  const { action, code, site } = linkOf(ctx)
   if (ctx.status < 300) {
     // Nobody can sign in to an account that is gone.
     const hasConsole = ctx.state.system.config.console && action !== 'delete-account'
@@ -87,14 +87,19 @@ export const answerFormWithPage = withEffect({ pages: true }, async function ans
   const isTemporary = ctx.status === 429 || ctx.status === 503
   const canRetry = isTemporary || Object.keys(problems).every((name) => asksFor(action, name))
   const texts = Object.values(problems).flat()
-  const content = html`${texts.length > 0 && alert(texts)}${canRetry && form(action, problems)}`
+  const content = html`${texts.length > 0 && alert(texts)}${canRetry && form(action, await offerOf(ctx, action, code), problems)}`
   answerPage(ctx, titleOf(action), site, content)
 })
 
-/** Shows the form, without looking at the code (contract §11.3). */
+/** Shows the form, without looking at the code, but for that of an invitation (contract §11.3). */
 export async function showForm(ctx: Context): Promise<void> {
-  const { action, site } = linkOf(ctx)
-  answerPage(ctx, titleOf(action), site, form(action))
+  const { action, code, site } = linkOf(ctx)
+  answerPage(ctx, titleOf(action), site, form(action, await offerOf(ctx, action, code)))
+}
+
+/** Returns what an invitation offers: by the link alone, nobody sees who invites to what. */
+async function offerOf(ctx: Context, action: Action, code: string): Promise<string | undefined> {
+  return action === 'accept-invitation' ? invitations.offerOf(ctx.state.system, code) : undefined
 }
 
 export async function confirm(ctx: Context): Promise<void> {

@@ -97,11 +97,12 @@ export function asksFor(action: Action, name: string): boolean {
 
 /**
  * Returns the form of an action.
+ * @param offer what the action does, if that depends on the link
  * @param problems the error texts for the inputs of the previous attempt
  */
-export function form(action: Action, problems: Record<string, string[]> = {}): Html {
+export function form(action: Action, offer: string | undefined, problems: Record<string, string[]> = {}): Html {
   const { text, button, isDangerous, inputs = [] } = FORMS[action]
-  return html`<p>${text}</p>
+  return html`<p>${offer ?? text}</p>
 <form method="post">
 ${inputs.map((input) => field(input, problems[input.name]))}
 <button${isDangerous && html` class="danger"`}>${button}</button>

@@ -41,6 +41,12 @@ export const MEMBER = representation<Member>()(['Member'], {
     read: oneOf('invitation', 'operator', 'group'),
     text: 'Who made the membership. `group`: the groups of single sign-on decide about it.',
   },
+  second_factor: {
+    read: BOOLEAN,
+    text: "Whether the member's own account has a second factor here.",
+    example: true,
+    from: ({ mfaEnabled }) => mfaEnabled,
+  },
 })
 
 /** A membership, as the member sees it (contract §19.3). */

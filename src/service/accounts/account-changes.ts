@@ -92,9 +92,9 @@ export async function resetPassword(
   input: () => PasswordReset,
 ): Promise<void> {
   refusePasswords(system)
-  const id = await confirmations.check(system, 'reset-password', code)
+  const checked = await confirmations.check(system, 'reset-password', code)
   const { newPassword, ...asked } = input()
-  const passwordHash = await hashPassword(newPassword, id)
+  const passwordHash = await hashPassword(newPassword, checked.account.id)
   const { account, deleted } = await confirmations.redeem(
     system,
     'reset-password',

@@ -7,7 +7,7 @@ import type { System } from '../../system.ts'
 import { operatorFor, type Visit } from '../actor.ts'
 import * as domains from '../domains/domains.ts'
 import { record } from '../events.ts'
-import { notify } from '../mails/notices.ts'
+import { LEFT_BY_ADMIN, notify } from '../mails/notices.ts'
 import { type Holder, reserve, withRights } from '../tokens/rights.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 
@@ -88,7 +88,7 @@ export async function end(system: System, trx: Db, { id, email }: Pick<Account, 
       trx,
       host,
       'members',
-      `${email} is no member of your account any more: that account was deleted.`,
+      `${email} is no member of your account any more: that account was deleted.${host.role === 'admin' ? LEFT_BY_ADMIN : ''}`,
     )
   }
   await store.remove(trx, id)

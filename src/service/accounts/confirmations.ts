@@ -88,7 +88,7 @@ export async function redeem<A extends Action, T>(
   code: string,
   work: (trx: Db, account: Account, parameters: Parameters[A]) => Promise<T>,
 ): Promise<T> {
-  const accountId = await check(system, action, code)
+  const accountId = (await check(system, action, code)).account.id
   return changing(system, `codes of ${accountId}`, [`account ${accountId}`], () =>
     transaction(system.db, async (trx) => {
       const { account, parameters } = await claim(system, trx, action, code)
@@ -115,12 +115,16 @@ export async function claim<A extends Action>(
   return { account: account!, parameters }
 }
 
-/** Throws the errors of `redeem`, but leaves the code unused. Returns the account's id. */
-export async function check(system: System, action: Action, code: string): Promise<string> {
+/** Throws the errors of `redeem`, but leaves the code unused. */
+export async function check<A extends Action>(
+  system: System,
+  action: A,
+  code: string,
+): Promise<{ account: Account; parameters: Parameters[A] }> {
   const confirmation = await store.find(system.db, hashSecret(code), system.now())
   const account = confirmation && (await accounts.get(system.db, confirmation.accountId))
-  validated(system, action, confirmation, account)
-  return account!.id
+  const parameters = validated(system, action, confirmation, account)
+  return { account: account!, parameters }
 }
 
 /** Returns the key of a queue, so that requests with the same code do not occupy a database connection each. */

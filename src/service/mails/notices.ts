@@ -6,6 +6,11 @@ const CONTACT = 'If you did not ask for this change, please contact the operator
 const PASSWORD = 'If this was not you, please set a new password, and let that page delete your API tokens.'
 const PASSKEY = 'If this was not you, please sign in, delete the passkey, and set a new password.'
 
+/** What an admin who is none any more leaves behind (contract §19.2), as the end of a notice to the account. */
+export const LEFT_BY_ADMIN =
+  ' What an admin has changed stays: transfers to servers, with their keys, rights of tokens of the account, and members ' +
+  'whom the admin has invited. Please look at these.'
+
 /** The notices of changes by mail, without a link; the text advises users who did not make the change. */
 const NOTICES = {
   address: (email: string) => [

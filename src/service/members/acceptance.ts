@@ -1,4 +1,4 @@
-import { Denied, Invalid } from '../../errors.ts'
+import { Conflict, Denied, Invalid } from '../../errors.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Member } from '../../store/accounts/members.ts'
@@ -24,8 +24,8 @@ export async function accept(
   code: string,
   { actor, newPassword }: { actor: Actor | undefined; newPassword: string | undefined },
 ): Promise<Member> {
-  const accountId = await confirmations.check(system, 'accept-invitation', code)
-  const passwordHash = newPassword === undefined ? undefined : await hashPassword(newPassword, accountId)
+  const { account } = await confirmations.check(system, 'accept-invitation', code)
+  const passwordHash = newPassword === undefined ? undefined : await hashPassword(newPassword, account.id)
   const { member, isNew } = await confirmations.redeem(
     system,
     'accept-invitation',
@@ -45,6 +45,18 @@ export async function accept(
   return member
 }
 
+/** Returns what an invitation offers to whoever has its link; undefined if nobody can accept it. */
+export async function offerOf(system: System, code: string): Promise<string | undefined> {
+  try {
+    const { account, parameters } = await confirmations.check(system, 'accept-invitation', code)
+    const invited = await invitationOf(system.db, account, parameters)
+    return `${invited.email} may then act for the account ${account.email}, as ${phraseOf(invited)}.`
+  } catch (error) {
+    if (error instanceof Invalid || error instanceof Denied || error instanceof Conflict) return undefined
+    throw error
+  }
+}
+
 /** An invitation, and who has sent it: by which membership, if not by a login of the account itself. */
 type Accepted = Parameters['accept-invitation'] & { actor: Actor | undefined }
 
@@ -58,11 +70,7 @@ async function invitationFor(
   account: Account,
   { memberId, by, actor }: Accepted,
 ): Promise<{ email: string; present: Account | undefined }> {
-  const invited = await store.find(trx, memberId, { accountId: account.id })
-  if (invited?.personId !== null) throw confirmations.overtaken()
-  // Who invited, as a member, is no admin any more.
-  if (by !== null && (await store.find(trx, by))?.role !== 'admin') throw confirmations.overtaken()
-  const { email } = invited
+  const { email } = await invitationOf(trx, account, { memberId, by })
   const present = await accounts.withEmail(trx, email)
   if (actor !== undefined && actor.ownerId !== present?.id) {
     throw new Denied(`This invitation is for ${email}. Log in as that, or out, and open the link again.`)
@@ -70,6 +78,19 @@ async function invitationFor(
   if (present === undefined || present.state === 'pending') return { email, present: undefined }
   await refuse(system, trx, account, present, actor)
   return { email, present }
+}
+
+/** Returns an invitation that still holds. @throws Conflict */
+async function invitationOf(
+  db: Db,
+  account: Account,
+  { memberId, by }: Parameters['accept-invitation'],
+): Promise<Member> {
+  const invited = await store.find(db, memberId, { accountId: account.id })
+  if (invited?.personId !== null) throw confirmations.overtaken()
+  // Who invited, as a member, is no admin any more.
+  if (by !== null && (await store.find(db, by))?.role !== 'admin') throw confirmations.overtaken()
+  return invited
 }
 
 /** @throws Denied, Conflict if an account cannot become a member */

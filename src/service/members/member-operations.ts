@@ -7,7 +7,7 @@ import type { System } from '../../system.ts'
 import { withEmail } from '../accounts/accounts.ts'
 import { record } from '../events.ts'
 import { reserve } from '../tokens/rights.ts'
-import { end, type Fate, insert, phraseOf, tell, tellMember } from './members.ts'
+import { end, type Fate, insert, leftBy, phraseOf, tell, tellMember } from './members.ts'
 
 // Operations of the operator, on any account (contract §15.2).
 
@@ -58,7 +58,8 @@ export async function remove(system: System, email: string, of: string, fate: Fa
   await transaction(system.db, async (trx) => {
     await reserve(trx, `member ${known.id}`)
     await end(trx, known.id, fate)
-    await tell(system, trx, account, known.email, `The operator has removed ${known.email} from your account.`)
+    const sentence = `The operator has removed ${known.email} from your account.${leftBy(known)}`
+    await tell(system, trx, account, known.email, sentence)
     await tellMember(system, trx, known, `You may no longer act for the account ${account.email}.`)
   })
   record(system, 'member_removed', { account: account.id, member: known.id })

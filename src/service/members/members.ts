@@ -12,7 +12,7 @@ import { isNewLogin } from '../accounts/second-factor.ts'
 import type { Actor, Visit } from '../actor.ts'
 import { record } from '../events.ts'
 import { isUuid } from '../ids.ts'
-import { notify } from '../mails/notices.ts'
+import { LEFT_BY_ADMIN, notify } from '../mails/notices.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { type Holder, OWN_LOGIN, withRights } from '../tokens/rights.ts'
 
@@ -155,7 +155,7 @@ export async function change(visit: Visit, id: string, fate: Fate, input: () => 
       trx,
       account,
       member.email,
-      `${by} has changed the role of ${member.email}: ${phraseOf(result)}.`,
+      `${by} has changed the role of ${member.email}: ${phraseOf(result)}.${role === 'admin' ? '' : leftBy(member)}`,
     )
     await tellMember(system, trx, result, `Your role for the account ${account.email} is now: ${phraseOf(result)}.`)
     return result
@@ -170,7 +170,8 @@ export async function remove(visit: Visit, id: string, fate: Fate): Promise<void
   const removed = await withMember(visit, id, fate, async (trx, member, account) => {
     await end(trx, id, fate)
     const by = await authorOf(trx, actor)
-    await tell(system, trx, account, member.email, `${by} has removed ${member.email} from your account.`)
+    const sentence = `${by} has removed ${member.email} from your account.${leftBy(member)}`
+    await tell(system, trx, account, member.email, sentence)
     await tellMember(system, trx, member, `You may no longer act for the account ${account.email}.`)
     return true
   }).catch((error: unknown) => {
@@ -239,6 +240,11 @@ const PHRASES: Record<Role, string> = {
 export function phraseOf({ role, domains }: Pick<Member, 'role' | 'domains'>): string {
   if (domains === null) return PHRASES[role]
   return `${PHRASES[role]}, of ${domains.length === 1 ? `the domain ${domains[0]}` : `${domains.length} domains`}`
+}
+
+/** The end of the sentence to the account about a member whose role ends. */
+export function leftBy({ role, personId }: Member): string {
+  return role === 'admin' && personId !== null ? LEFT_BY_ADMIN : ''
 }
 
 /**

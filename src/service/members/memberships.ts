@@ -13,7 +13,7 @@ import { isUuid } from '../ids.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { LACKS_FACTOR, withRights } from '../tokens/rights.ts'
 import { add, type NewToken } from '../tokens/tokens.ts'
-import { end, tell } from './members.ts'
+import { end, leftBy, tell } from './members.ts'
 
 // The memberships of a person: the accounts for which it may act (contract §19.3).
 
@@ -70,7 +70,7 @@ export async function leave(visit: Visit, id: string): Promise<void> {
     if (member === undefined) return undefined
     await end(trx, id, 'end')
     const account = { id: member.accountId, email: member.account }
-    await tell(system, trx, account, member.email, `${member.email} has left your account.`)
+    await tell(system, trx, account, member.email, `${member.email} has left your account.${leftBy(member)}`)
     return member
   })
   if (left === undefined) await confirmPrimary(system.db)

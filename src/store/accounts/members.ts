@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { Duration, Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
+import { mfaEnabled } from './second-factors.ts'
 
 /** The roles of members, from the least rights to the most (contract §19.1). */
 export const ROLES = ['viewer', 'editor', 'admin'] as const
@@ -26,13 +27,15 @@ export interface Member {
   source: 'invitation' | 'operator' | 'group'
   accepted: Timestamp | null
   lastActive: Timestamp | null
+  /** Whether the member's own account has a second factor. */
+  mfaEnabled: boolean
 }
 
 const COLUMNS = `members.id, members.created, members.account_id as "accountId", members.person_id as "personId",
   (select email from accounts where accounts.id = members.account_id) as account,
   (select require_mfa from accounts where accounts.id = members.account_id) as "requireMfa",
   coalesce((select email from accounts where accounts.id = members.person_id), members.email) as email,
-  members.role, members.source, members.accepted,
+  members.role, members.source, members.accepted, ${mfaEnabled('members.person_id')} as "mfaEnabled",
   greatest(members.last_active, (select max(last_used) from tokens where tokens.member_id = members.id)) as "lastActive",
   case when members.confined then array(
     select name from member_domains join domains on domains.id = domain_id where member_id = members.id order by name
@@ -60,9 +63,10 @@ export async function leaveAll(trx: Db, personId: string): Promise<void> {
   await query(trx, 'delete from members where person_id = :personId', { personId })
 }
 
-/** Returns the accounts for which a person may act. */
-export async function hosts(db: Db, personId: string): Promise<{ id: string; email: string }[]> {
-  const sql = `select id, email from accounts where id in (select account_id from members where person_id = :personId)`
+/** Returns the accounts for which a person may act, and as what. */
+export async function hosts(db: Db, personId: string): Promise<{ id: string; email: string; role: Role }[]> {
+  const sql = `select accounts.id, accounts.email, role from members join accounts on accounts.id = account_id
+    where person_id = :personId`
   return query(db, sql, { personId })
 }
 

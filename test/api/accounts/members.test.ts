@@ -116,6 +116,69 @@ test('who is invited and accepts acts for the account; the history names the per
   t.true(mails[1]!.includes(`${member.email} has accepted the invitation to your account`), mails[1])
 })
 
+test('the page of an invitation names address, account and role to whoever has the link, while it holds', async (t) => {
+  const [owner, member] = [await loggedIn(), await loggedIn()]
+  const { id } = await invited(owner.api, { email: member.email, role: 'editor' })
+  const { path } = await linkTo(service(), member.email)
+  const page = async (link: string, api: Client = service().anonymous) => {
+    const answer = await api.get(link)
+    t.is(answer.status, 200)
+    t.is(answer.headers['cache-control'], 'no-store')
+    return answer.text
+  }
+  const offer = `${member.email} may then act for the account ${owner.email}, as an editor, who may also change records.`
+  t.true((await page(path)).includes(offer))
+  const former = await page(path.replace(/.(?=\/$)/, (last) => (last === 'a' ? 'b' : 'a')))
+  const nothing = (text: string) => {
+    for (const { email } of [owner, member]) t.false(text.includes(email))
+  }
+  nothing(former)
+  t.true(former.includes('the account that the e-mail names'))
+  nothing(await page(path.replace('accept-invitation', 'create-totp')))
+  t.true((await page(path)).includes(offer), 'looking at it uses nothing up')
+  succeeded(await owner.api.patch(`/auth/members/${id}/`, { role: 'viewer' }))
+  t.true((await page(path)).includes('as a viewer, who may read.'))
+  succeeded(await service().anonymous.post(path, {}))
+  nothing(await page(path))
+  const admin = await addMember(service(), owner.id, 'admin')
+  const other = await person(service())
+  await invited(admin.session, { email: other.email, role: 'viewer' })
+  const link = (await linkTo(service(), other.email)).path
+  t.true((await page(link)).includes(owner.email))
+  succeeded(await owner.api.delete(`/auth/members/${admin.memberId}/`), 204)
+  nothing(await page(link))
+})
+
+test('the account is told what a former admin leaves behind, and sees who has no second factor', async (t) => {
+  const owner = await loggedIn()
+  const factors = async () =>
+    Object.fromEntries(
+      (await membersOf(owner.api)).map((each) => [
+        each.email,
+        (each as unknown as { second_factor: boolean }).second_factor,
+      ]),
+    )
+  const admins = [await addMember(service(), owner.id, 'admin'), await addMember(service(), owner.id, 'admin')] as const
+  const [leaver, gone, editor] = [
+    await addMember(service(), owner.id, 'admin'),
+    await addMember(service(), owner.id, 'admin'),
+    await addMember(service(), owner.id, 'editor'),
+  ]
+  await addFactor(service(), editor.personId)
+  const { email } = await invited(owner.api, { email: freshEmail(), role: 'admin' })
+  t.like(await factors(), { [editor.email]: true, [leaver.email]: false, [email]: false })
+  succeeded(await owner.api.delete(`/auth/members/${admins[0].memberId}/`), 204)
+  succeeded(await owner.api.patch(`/auth/members/${admins[1].memberId}/`, { role: 'editor' }))
+  succeeded(await leaver.own.api.delete(`/auth/memberships/${leaver.memberId}/`), 204)
+  await remove(service().system, gone.email, false)
+  succeeded(await owner.api.delete(`/auth/members/${editor.memberId}/`), 204)
+  const mails = (await allLettersTo(service().system, owner.email)).map(({ text }) => text.replaceAll(/\s+/g, ' '))
+  const LEFT = 'What an admin has changed stays: transfers to servers, with their keys,'
+  const about = (address: string) => mails.filter((text) => text.includes(address)).at(-1)!
+  for (const { email } of [...admins, leaver, gone]) t.true(about(email).includes(LEFT), about(email))
+  t.false(about(editor.email).includes(LEFT))
+})
+
 test('who is invited without an account gets one by the link, although registration is closed', async (t) => {
   const owner = await loggedIn()
   const email = freshEmail()
