@@ -1,6 +1,7 @@
 import { SIGN_IN_TIME } from '../../limits.ts'
 import * as signOn from '../../service/sign-on/sign-on.ts'
 import { endSessions } from '../../service/sign-on/sign-out.ts'
+import { endLink, linkOf } from '../../service/sign-on/unlinking.ts'
 import type { Config } from '../../settings/config.ts'
 import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import { baseUrl, clientAddress, parsedUrl } from '../kit/caller.ts'
@@ -51,6 +52,16 @@ export async function exchangeCode(ctx: Context): Promise<void> {
 export async function linkIdentity(ctx: Context): Promise<void> {
   await signOn.linkTo(ctx.state, { ...SIGN_ON_CODE.read(ctx.state.body()), cookie: cookieOf(ctx) })
   setCookie(ctx, '', 0)
+  answerEmpty(ctx, 204)
+}
+
+export async function showLink(ctx: Context): Promise<void> {
+  const link = await linkOf(ctx.state)
+  answer(ctx, 200, { linked: link?.created ?? null, last_used: link?.lastUsed ?? null })
+}
+
+export async function endLinkOfAccount(ctx: Context): Promise<void> {
+  await endLink(ctx.state)
   answerEmpty(ctx, 204)
 }
 

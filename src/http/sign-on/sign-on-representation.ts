@@ -1,5 +1,5 @@
 import { nonBlankText } from '../fields/fields.ts'
-import { BOOLEAN, type Component, described, object, STRING } from '../fields/schema.ts'
+import { BOOLEAN, type Component, described, nullable, object, STRING, TIME } from '../fields/schema.ts'
 import { form } from '../fields/table.ts'
 
 /** Single sign-on as the sign-in page shows it (contract §11.4). */
@@ -19,6 +19,15 @@ export const SIGN_ON_START: Component = {
       'Where the browser signs in.',
       'https://login.example.net/auth?client_id=zoneplane',
     ),
+  }),
+}
+
+/** The link of an account with an identity. */
+export const SIGN_ON_LINK: Component = {
+  title: 'SignOnLink',
+  ...object({
+    linked: described(nullable(TIME), 'Since when the account is linked; null: it is not.'),
+    last_used: described(nullable(TIME), 'When somebody signed in by it last.'),
   }),
 }
 

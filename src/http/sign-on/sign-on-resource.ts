@@ -6,7 +6,7 @@ import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, shows } from '../openapi/answers.ts'
 import { TOKEN } from '../tokens/token-representation.ts'
 import * as handlers from './sign-on-handlers.ts'
-import { LOGOUT_TOKEN, SIGN_ON, SIGN_ON_CODE, SIGN_ON_START } from './sign-on-representation.ts'
+import { LOGOUT_TOKEN, SIGN_ON, SIGN_ON_CODE, SIGN_ON_LINK, SIGN_ON_START } from './sign-on-representation.ts'
 
 const form = body(BODY_FORM)
 const active = throttle('login')
@@ -76,7 +76,17 @@ export const SIGN_ON_GROUP: Group = {
     },
     {
       path: '/api/v1/auth/oidc/link/',
-      guards: [authenticate, requires('factors'), throttle('account_management_passive')],
+      guards: [
+        authenticate,
+        requires('factors', { GET: 'factorReads', HEAD: 'factorReads' }),
+        throttle('account_management_passive'),
+      ],
+      GET: {
+        id: 'showLink',
+        summary: 'Show whether single sign-on signs in to the account',
+        answers: { 200: shows(SIGN_ON_LINK) },
+        chain: [handlers.showLink],
+      },
       POST: {
         id: 'linkIdentity',
         summary: 'Link the account with the identity of a sign-in',
@@ -85,6 +95,17 @@ export const SIGN_ON_GROUP: Group = {
         answers: { 204: { ...NOTHING, headers: ['Set-Cookie'] } },
         errors: NO_COOKIE,
         chain: [form, handlers.linkIdentity],
+      },
+      DELETE: {
+        id: 'endLink',
+        summary: 'End the link of the account with single sign-on',
+        description: 'Its logins and the memberships of its groups end. Succeeds also without a link.',
+        answers: { 204: NOTHING },
+        errors: {
+          403: ['Sign in again: the link can be ended only within ten minutes of a login.'],
+          409: ['Nobody could sign in to this account any more. Add a passkey, or set a password first.'],
+        },
+        chain: [handlers.endLinkOfAccount],
       },
     },
     {

@@ -55,6 +55,11 @@ const NOTICES = {
     `Whoever signs in with your identity at “${name}” now signs in to your account.`,
     CONTACT,
   ],
+  'identity-unlinked': (name: string) => [
+    'Your account is not linked with single sign-on any more',
+    `Nobody signs in to your account by “${name}” any more, and the logins that began there have ended.`,
+    PASSWORD,
+  ],
   'managing-token': (name: string) => [
     'A token may manage your account',
     `The API token ${name} may now create and change tokens of your account, and so do everything that you can do.`,

@@ -3,9 +3,10 @@ import * as accounts from '../../store/accounts/accounts.ts'
 import * as store from '../../store/accounts/members.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
+import type { Visit } from '../actor.ts'
 import { record } from '../events.ts'
 import { end, insert, phraseOf, type Role, ROLES, tell } from '../members/members.ts'
-import { changing, type Holder, reserve } from '../tokens/rights.ts'
+import { changing, type Holder, renew, reserve } from '../tokens/rights.ts'
 
 /** What groups give somebody: the account, and the role; of several roles the one with the most rights. */
 type Wanted = Map<string, Role>
@@ -25,7 +26,8 @@ interface Settlement {
 /**
  * Makes the memberships of somebody as the groups are now, after `work`, in one transaction that locks the accounts.
  * @param reserved whose rights `work` changes
- * @throws Busy, and errors of `work`
+ * @param visit of whoever asks for it, if that is a login of the account: its rights for factors are renewed
+ * @throws Unauthenticated, Denied, Busy, and errors of `work`
  */
 export async function withGroups<T = void>(
   system: System,
@@ -33,12 +35,14 @@ export async function withGroups<T = void>(
   groups: readonly string[],
   work: (trx: Db, account: Account | undefined) => Promise<T> = async () => undefined as T,
   reserved: Holder[] = [],
+  visit?: Visit,
 ): Promise<T> {
   const settlement = await settlementOf(system, accountId, groups)
   const holders = [...reserved, ...settlement.changed]
   const { result, events } = await changing(system, `groups of ${accountId}`, holders, () =>
     transaction(system.db, async (trx) => {
-      await reserve(trx, ...holders)
+      if (visit === undefined) await reserve(trx, ...holders)
+      else await renew(system, trx, visit.actor, 'factors', holders)
       const locked = new Map<string, Account>()
       // Sorted, so that nobody waits for another one who waits for him: each can be in a group of the other.
       for (const id of [accountId, ...settlement.joined].sort()) {

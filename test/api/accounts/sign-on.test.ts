@@ -129,6 +129,79 @@ test.serial('an address with an account: only its owner links it, and is told', 
   t.is((await link(login)).status, 403)
 })
 
+test.serial('the owner sees the link of the account, and ends it with a new login', async (t) => {
+  const ops = freshEmail()
+  await account(ops)
+  const grouped = await servers().serve(
+    settings({ OIDC_GROUPS: `admins=${ops}:admin; all=${freshEmail()}:viewer`, OIDC_TRUST_EMAIL: 'on' }),
+  )
+  const { email } = someone({ groups: ['admins'] })
+  const other = freshEmail()
+  const id = await account(email)
+  await account(other)
+  const owner = grouped.clientOf(await logIn(email))
+  const link = async () =>
+    (await owner.get('/auth/oidc/link/')).json as { linked: string | null; last_used: string | null }
+  t.deepEqual(await link(), { linked: null, last_used: null })
+  t.is((await owner.delete('/auth/oidc/link/')).status, 204)
+  const browser = new Browser(grouped.anonymous, PUBLIC)
+  const { token } = (await browser.signIn()).json as { token: string }
+  const codeBefore = codeIn(await browser.callback())
+  const { linked, last_used: lastUsed } = await link()
+  t.true(linked !== null && lastUsed !== null && linked <= lastUsed)
+  const memberships = async () => (await owner.get('/auth/memberships/')).json as unknown[]
+  t.is((await memberships()).length, 1)
+
+  const age = async (time: string) =>
+    query(servers().system.db, 'update tokens set created = now() - cast(:time as interval) where owner_id = :id', {
+      id,
+      time,
+    })
+  await age('11 minutes')
+  const old = await owner.delete('/auth/oidc/link/')
+  t.is(old.status, 403)
+  t.regex(old.text, /Sign in again: the link can be ended only within ten minutes of a login/)
+  t.is((await grouped.clientOf(await logIn(other)).delete('/auth/oidc/link/')).status, 204)
+  t.is((await link()).linked, linked)
+  t.is((await memberships()).length, 1)
+
+  await age('9 minutes')
+  t.is((await owner.delete('/auth/oidc/link/')).status, 204)
+  t.deepEqual(await link(), { linked: null, last_used: null })
+  t.is((await grouped.clientOf(token).get('/domains/')).status, 401)
+  t.is((await browser.exchange(codeBefore)).status, 400)
+  t.is((await owner.get('/domains/')).status, 200)
+  t.deepEqual(await memberships(), [])
+  await eventually(() => lettersTo(grouped.system, email).some(({ subject }) => /not linked/.test(subject)))
+  t.is(lettersTo(grouped.system, email).filter(({ subject }) => /not linked/.test(subject)).length, 1)
+  await grouped.stop()
+})
+
+test.serial('the only way to sign in to an account is not ended', async (t) => {
+  const { browser, email } = someone()
+  const { token } = (await browser.signIn()).json as { token: string }
+  const api = service.clientOf(token)
+  const [only, without] = [await api.delete('/auth/oidc/link/'), await servers().serve(settings({ PASSWORDS: 'off' }))]
+  t.is(only.status, 409)
+  t.deepEqual(only.json, {
+    detail: 'Nobody could sign in to this account any more. Add a passkey, or set a password first.',
+  })
+  const sql = 'update accounts set password_hash = :hash where email = :email'
+  await query(servers().system.db, sql, { email, hash: await hashPassword(PASSWORD, 'test') })
+  const off = await without.clientOf(token).delete('/auth/oidc/link/')
+  t.deepEqual(
+    [off.status, off.json],
+    [409, { detail: 'Nobody could sign in to this account any more. Add a passkey first.' }],
+  )
+  t.is((await api.get('/domains/')).status, 200)
+  t.is((await api.delete('/auth/oidc/link/')).status, 204)
+  // The login had begun there.
+  t.is((await api.get('/domains/')).status, 401)
+  const own = (await service.clientOf(await logIn(email)).get('/auth/oidc/link/')).json
+  t.deepEqual(own, { linked: null, last_used: null })
+  await without.stop()
+})
+
 test.serial('an API token and a login before its second factor link nothing', async (t) => {
   const { browser, email } = someone()
   const id = await account(email)

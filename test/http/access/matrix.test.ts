@@ -349,7 +349,9 @@ const ROWS: Row[] = [
   { method: 'POST', path: ISSUER, access: 'open', expected: always(503) },
   { method: 'GET', path: `${ISSUER}/callback`, access: 'open', expected: always(403) },
   { method: 'POST', path: `${ISSUER}/token`, access: 'open', expected: always(400) },
+  { method: 'GET', path: `${ISSUER}/link`, beforeMfa: true, expected: factorRead },
   { method: 'POST', path: `${ISSUER}/link`, beforeMfa: true, expected: factorChanged(400, false) },
+  { method: 'DELETE', path: `${ISSUER}/link`, beforeMfa: true, expected: factorChanged(204, false) },
   { method: 'POST', path: `${ISSUER}/logout`, access: 'open', expected: always(400) },
 
   { method: 'GET', path: FACTORS, beforeMfa: true, expected: factorRead },
