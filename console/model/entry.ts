@@ -22,9 +22,15 @@ export function entryOf(type: string, text: string): Entry {
   return { id: ++entries, type, text, values }
 }
 
-/** The entry as one of another type: what was typed is read in its way. */
-export function retyped(entry: Entry, type: string): Entry {
-  return entry.type === type ? entry : { ...entryOf(type, isBlank(entry) ? '' : entry.text), id: entry.id }
+/** The entries of another type: those that fit it, or a blank one. */
+export function retyped(entries: Entry[], type: string, domain: string): Entry[] {
+  const fitting = entries.filter((entry) => fits(entry, type, domain)).map(({ text }) => entryOf(type, text))
+  return fitting.length > 0 ? fitting : [entryOf(type, '')]
+}
+
+/** Whether what was typed is a record of this type, too. */
+export function fits({ text }: Entry, type: string, domain: string): boolean {
+  return judge(entryOf(type, text), domain).rdata !== undefined
 }
 
 /** Whether nothing is typed. */
@@ -51,6 +57,8 @@ export interface Judgement {
   problem?: string
   /** The input that the problem is about, if there is one. */
   at?: number
+  /** The record with the quotes that it lacks, if they make it right. */
+  quoted?: string
 }
 
 /** Judges an entry. The service decides; this only tells early. */

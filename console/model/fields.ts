@@ -14,8 +14,8 @@ export interface Field {
    * presentation format; the others are one word.
    */
   kind: 'number' | 'word' | 'text' | 'texts' | 'rest'
-  /** The problem of other content, where the service does not say it in the words of the field. */
-  problem?: string
+  /** What it has to be, and an example, where the service does not say it in the words of the field. */
+  wanted?: [what: string, example: string]
   /** What an empty input shows. */
   example?: string
 }
@@ -23,18 +23,18 @@ export interface Field {
 const number = (label: string, bits: 8 | 16): Field => ({
   label,
   kind: 'number',
-  problem: `${label}: a whole number from 0 to ${2 ** bits - 1}.`,
+  wanted: [`a whole number from 0 to ${2 ** bits - 1}`, '10'],
 })
 const word = (label: string): Field => ({ label, kind: 'word' })
 const hex = (label: string): Field => ({
   label,
   kind: 'rest',
-  problem: `${label}: an even number of hexadecimal digits.`,
+  wanted: ['an even number of hexadecimal digits', '9f86d081'],
 })
 const address = (label: string, example: string): Field => ({
   label,
   kind: 'word',
-  problem: `This is no ${label}, such as ${example}.`,
+  wanted: [`an ${label}`, example],
 })
 
 const SERVICE: Field[] = [
@@ -104,6 +104,8 @@ function spelled({ kind }: Field, value: string): string {
 export interface Problem {
   problem: string
   at: number
+  /** The record with the quotes that it lacks, if they make it right. */
+  quoted?: string
 }
 
 /** A record's forms, or what is wrong with it. @param values of its fields; without, its only input is its text */
@@ -112,12 +114,30 @@ export function checked(type: string, record: string, values?: string[]): Rdata 
     return parseRdata(type, record)
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
-    if (values === undefined) return { problem: error.message, at: 0 }
-    const fields = FIELDS[type]!
-    const at = fields.findIndex((field, i) => !canRead(TYPES.get(type)!.fields[i]!, spelled(field, values[i]!)))
+    const fields = FIELDS[type]
+    if (values === undefined) return unquoted(type, record) ?? { problem: `${error.message}${parts(fields)}`, at: 0 }
+    const at = fields!.findIndex((field, i) => !canRead(TYPES.get(type)!.fields[i]!, spelled(field, values[i]!)))
     // What is wrong with the whole record is wrong with its last field: a digest's length, the parameters of an alias.
-    return { problem: fields[at]?.problem ?? error.message, at: at < 0 ? fields.length - 1 : at }
+    return { problem: problemOf(fields![at], values[at]) ?? error.message, at: at < 0 ? fields!.length - 1 : at }
   }
+}
+
+function parts(fields: readonly Field[] = []): string {
+  return fields.length < 2 ? '' : ` It is written as: ${fields.map(({ label }) => label).join(', ')}.`
+}
+
+function problemOf({ label, kind, wanted }: Partial<Field> = {}, value = ''): string | undefined {
+  if (kind === 'word' && /\S\s+\S/.test(value)) return `${label} is one word, without blanks.`
+  if (wanted === undefined) return undefined
+  const [what, example] = wanted
+  return `${value.trim() === '' ? `${label} is missing: ${what}` : `${value} is not ${what}`}. Example: ${example}`
+}
+
+/** What is wrong with a text without its quotes; undefined if that is not all that is wrong. */
+function unquoted(type: string, record: string): Problem | undefined {
+  const text = /^([^"]*?)\s*$/.exec(record)?.[1]
+  if (type !== 'TXT' || text === undefined) return undefined
+  return { problem: 'A text stands in quotes.', at: 0, quoted: quoted(text) }
 }
 
 function canRead(codec: Codec, text: string): boolean {
@@ -149,8 +169,10 @@ export function meant(type: string, record: string, domain: string): { text: str
 /** The first name of a record that lacks its final dot; undefined if there is none. */
 export function questionIn(type: string, record: string, domain: string): Question | undefined {
   const tokens = tokensOf(record) ?? []
-  if (isGeneric(tokens)) return undefined
-  for (const [at, field] of TYPES.get(type)!.fields.entries()) {
+  const { fields } = TYPES.get(type)!
+  // With more than the type has, a part of it is none of the record's names.
+  if (isGeneric(tokens) || (tokens.length > fields.length && fields.at(-1)!.rest !== true)) return undefined
+  for (const [at, field] of fields.entries()) {
     const token = tokens[at]
     if (!field.isName || token === undefined || token.quoted || token.raw.endsWith('\\')) continue
     const name = token.raw

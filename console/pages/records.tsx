@@ -40,10 +40,23 @@ export function RecordsPage({ name }: { name: string }) {
     if (isStaged) setVersion(undefined)
   }, [isStaged])
 
+  /** The forms that the review has had saved; undefined: it is not wanted. */
+  const [saving, setSaving] = useState<ReadonlySet<Element>>()
   const review = () => {
     setOvertaken(false)
-    setReviewing(true)
+    setSaving(new Set())
   }
+  useEffect(() => {
+    if (saving === undefined) return
+    // One after the other, because each is staged beside those before. One with a mistake stays, and takes the focus.
+    const form = document.querySelector<HTMLFormElement>('.rrset-form')
+    if (form === null) setReviewing(true)
+    if (form === null || saving.has(form)) setSaving(undefined)
+    else {
+      form.requestSubmit()
+      setSaving(new Set([...saving, form]))
+    }
+  }, [saving])
   const closeReview = () => {
     setReviewing(false)
     records.focusRow(records.active)
@@ -92,7 +105,8 @@ export function RecordsPage({ name }: { name: string }) {
   const ttl = useMemo(() => usualTtl(zone.rrsets.values(), zone.minimumTtl), [zone.rrsets, zone.minimumTtl])
   // What is typed but not staged would be missing in the review.
   const isTyping = adding !== undefined || records.open.size > 0
-  const canReview = zone.tag !== undefined && collisions.size === 0 && !isTyping
+  const isSound = zone.tag !== undefined && collisions.size === 0
+  const canReview = isSound && !isTyping
   useEffect(() => {
     if (!canReview) setReviewing(false)
   }, [canReview, isReviewing])
@@ -225,9 +239,9 @@ export function RecordsPage({ name }: { name: string }) {
           />
         )}
         {edits.size > 0 && (
-          <Tray domain={name} edits={edits} refused={problems.size} isTyping={isTyping}>
+          <Tray domain={name} edits={edits} refused={problems.size}>
             <button onClick={records.discard}>Discard all</button>
-            <button class="main" disabled={!canReview} onClick={review}>
+            <button class="main" disabled={!isSound} onClick={review}>
               Review <kbd aria-hidden="true">Ctrl ↵</kbd>
             </button>
           </Tray>

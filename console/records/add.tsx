@@ -69,6 +69,7 @@ export function Add({ domain, place: beginning, ttl, minimumTtl, rows, onStage, 
         setAttempted(true)
       }}
       onCancel={onCancel}
+      onType={setType}
       below={
         <>
           {present !== undefined && (

@@ -19,7 +19,7 @@ interface EntryProps {
 export function EntryInputs(props: EntryProps) {
   const { domain, position, entry, judgement, isJudged, onChange, onRemove } = props
   const problemId = useId()
-  const { taken, problem, at } = judgement
+  const { taken, problem, at, quoted } = judgement
   const isWrong = isJudged && problem !== undefined
   const marks = (i: number) => ({ isWrong: isWrong && i === at, describedBy: isWrong ? problemId : undefined })
   return (
@@ -55,6 +55,20 @@ export function EntryInputs(props: EntryProps) {
       {isWrong && (
         <p class="problem" id={problemId}>
           {problem}
+          {quoted !== undefined && (
+            <>
+              {' '}
+              <button
+                type="button"
+                class="small"
+                onClick={() => {
+                  onChange(withText(entry, quoted))
+                }}
+              >
+                Add the quotes
+              </button>
+            </>
+          )}
         </p>
       )}
       {taken !== undefined && (

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { TYPES } from '../../src/dns/types.ts'
 import { bearer, me } from '../api/me.ts'
-import { type Entry, entryOf, isBlank, judge, retyped, wholeProblems } from '../model/entry.ts'
+import { type Entry, entryOf, fits, isBlank, judge, retyped, wholeProblems } from '../model/entry.ts'
 import { FIELDS } from '../model/fields.ts'
 import { forbids, mayWrite } from '../model/may-write.ts'
 import { titleOf } from '../model/rows.ts'
-import type { Place, State } from '../model/rrset.ts'
+import { counted, type Place, type State } from '../model/rrset.ts'
 import { ttlProblem, ttlWords, typedTtl, USUAL_TTLS } from '../model/ttl.ts'
 import { EntryInputs } from './entry-inputs.tsx'
 
@@ -36,6 +36,8 @@ interface RRsetFormProps {
   onStage: (state: State, next: Next) => void
   onDelete?: () => void
   onCancel: () => void
+  /** Called to bring back the type that has what does not fit the present one. */
+  onType?: (type: string) => void
   /** Called when staging was tried. */
   onAttempt?: () => void
 }
@@ -44,13 +46,22 @@ interface RRsetFormProps {
 export function RRsetForm(props: RRsetFormProps) {
   const { domain, place, type, initial, presentTtl, minimumTtl, problems = [], children, below, onCancel } = props
   const [ttl, setTtl] = useState(String(initial.ttl))
-  const [typed, setEntries] = useState(() => initial.records.map((record) => entryOf(type, record)))
-  const [isAttempted, setAttempted] = useState(false)
+  /** What was typed, by type: what does not fit another one comes back with its own. */
+  const [byType, setByType] = useState<ReadonlyMap<string, Entry[]>>(
+    () => new Map([[type, initial.records.map((record) => entryOf(type, record))]]),
+  )
+  /** How often staging was tried in vain. */
+  const [attempts, setAttempts] = useState(0)
   /** How many values were added. */
   const [added, setAdded] = useState(0)
   const form = useRef<HTMLFormElement>(null)
   const ttlId = useId()
-  const entries = typed.map((entry) => retyped(entry, type))
+  const latest = [...byType.values()].at(-1)!
+  // With the same ids until something changes.
+  const entries = useMemo(() => byType.get(type) ?? retyped(latest, type, domain), [byType, type])
+  const setEntries = (next: Entry[]) => {
+    setByType(new Map([...byType].filter(([each]) => each !== type)).set(type, next))
+  }
   const focus = (selector: string) => {
     form.current!.querySelector<HTMLElement>(selector)?.focus()
   }
@@ -58,6 +69,9 @@ export function RRsetForm(props: RRsetFormProps) {
     const entry = added > 0 ? '.entry:last-of-type' : '.entry'
     focus(place === undefined && added === 0 ? 'input' : `${entry} :is(input, textarea)`)
   }, [added])
+  useLayoutEffect(() => {
+    if (attempts > 0) focus('[aria-invalid=true], .obstacle button')
+  }, [attempts])
   const judgements = entries.map((entry) => judge(entry, domain))
   const whole = place && wholeProblems(place, domain, judgements)
   const seconds = typedTtl(ttl)
@@ -66,12 +80,13 @@ export function RRsetForm(props: RRsetFormProps) {
     setEntries(entries.flatMap((entry) => (entry.id === id ? (next ?? []) : entry)))
   }
   const stage = (next?: Next) => {
-    setAttempted(true)
-    props.onAttempt?.()
     if (whole?.length === 0 && wrongTtl === undefined) {
       const records = judgements.map(({ rdata }) => rdata!.text)
       props.onStage({ ttl: seconds, records }, next)
-    } else focus('[aria-invalid=true], .obstacle button')
+    } else {
+      setAttempts(attempts + 1)
+      props.onAttempt?.()
+    }
   }
   const isInFields = entries.some(({ values }) => values !== undefined)
   return (
@@ -138,7 +153,7 @@ export function RRsetForm(props: RRsetFormProps) {
           position={i + 1}
           entry={entry}
           judgement={judgements[i]!}
-          isJudged={isAttempted || !isBlank(entry)}
+          isJudged={attempts > 0 || !isBlank(entry)}
           onChange={(next) => {
             change(entry.id, next)
           }}
@@ -147,6 +162,25 @@ export function RRsetForm(props: RRsetFormProps) {
           }}
         />
       ))}
+      {[...byType].map(([former, others]) => {
+        const lost = others.filter((entry) => !isBlank(entry) && !fits(entry, type, domain)).length
+        return (
+          former !== type &&
+          lost > 0 && (
+            <p key={former}>
+              <button
+                type="button"
+                class="small"
+                onClick={() => {
+                  props.onType?.(former)
+                }}
+              >
+                Bring back {counted(lost, 'value')} of {former}
+              </button>
+            </p>
+          )
+        )
+      })}
       {!(TYPES.get(type)!.single === true && entries.length > 0) && (
         <p>
           <button

@@ -8,8 +8,6 @@ interface TrayProps {
   edits: Edits
   /** How many of them the service has refused. */
   refused: number
-  /** Whether something is typed that is not staged. */
-  isTyping: boolean
   /** The acts. */
   children: ComponentChildren
 }
@@ -18,7 +16,7 @@ interface TrayProps {
 const KINDS = { add: ['plus', 'new'], change: ['tilde', 'edited'], delete: ['minus', 'removed'] } as const
 
 /** What is staged, counted where it is applied. */
-export function Tray({ domain, edits, refused, isTyping, children }: TrayProps) {
+export function Tray({ domain, edits, refused, children }: TrayProps) {
   const words = [...edits.values()].map(wordFor)
   return (
     <div class="bar tray">
@@ -42,7 +40,6 @@ export function Tray({ domain, edits, refused, isTyping, children }: TrayProps) 
           )
         })}
         {refused > 0 && `; the service refused ${refused}, see the table`}
-        {isTyping && '; save or cancel first what is open'}
       </span>
       <span class="rest">{children}</span>
     </div>

@@ -25,12 +25,28 @@ test('an entry is in fields as long as it can be', (t) => {
   t.is(withText(whole, '10 mail. x').values, undefined)
 })
 
-test('what was typed stays when the type changes', (t) => {
-  const address = withValue(entryOf('A', ''), 0, '192.0.2.1')
-  t.deepEqual(retyped(address, 'AAAA').values, ['192.0.2.1'])
-  t.deepEqual([retyped(address, 'MX').values, retyped(address, 'MX').text], [undefined, '192.0.2.1'])
-  t.deepEqual(retyped(withValue(entryOf('TXT', ''), 0, ''), 'MX').values, ['', ''])
-  t.is(retyped(address, 'A'), address)
+test('what was typed stays where it fits another type; else its fields are empty', (t) => {
+  const values = (from: string, records: string[], to: string) =>
+    retyped(
+      records.map((record) => entryOf(from, record)),
+      to,
+      'x.test',
+    ).map((entry) => entry.values)
+  t.deepEqual(values('NS', ['ns1.example.', 'ns2'], 'CNAME'), [['ns1.example.'], ['ns2']])
+  t.deepEqual(values('MX', ['10 mail.example.', '20 mail'], 'A'), [['']])
+  t.deepEqual(values('A', ['192.0.2.1'], 'AAAA'), [['']])
+  t.deepEqual(values('TXT', ['', '"a"'], 'MX'), [['', '']])
+  t.deepEqual(values('HTTPS', ['1 a.', '1 . alpn=h2'], 'SVCB'), [
+    ['1', 'a.', ''],
+    ['1', '.', 'alpn=h2'],
+  ])
+})
+
+test('of a text without quotes, the quotes are offered', (t) => {
+  t.deepEqual(judge(withText(entryOf('TXT', '"a"'), 'v=spf1 -all'), 'x.test'), {
+    ...{ problem: 'A text stands in quotes.', at: 0, quoted: '"v=spf1 -all"', taken: undefined },
+  })
+  t.is(judge(entryOf('TXT', 'a "b'), 'x.test').quoted, undefined)
 })
 
 test('an RRset is checked as a whole', (t) => {

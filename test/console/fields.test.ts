@@ -90,14 +90,15 @@ test('a name in a content that somebody looks for needs no final dot', (t) => {
 test('a record is checked in the words of its fields', (t) => {
   const malformed = (type: string, reason: string) => `Record content for type ${type} malformed: ${reason}`
   const wrong: [type: string, values: string[], at: number, problem: string][] = [
-    ['MX', ['x', 'mail.'], 0, 'Priority: a whole number from 0 to 65535.'],
-    ['MX', ['65536', 'mail.'], 0, 'Priority: a whole number from 0 to 65535.'],
-    ['MX', ['1 2', 'mail.'], 0, 'Priority: a whole number from 0 to 65535.'],
-    ['SRV', ['1', '', '3', 'a.'], 1, 'Weight: a whole number from 0 to 65535.'],
-    ['A', ['192.0.2.256'], 0, 'This is no IPv4 address, such as 192.0.2.1.'],
+    ['MX', ['x', 'mail.'], 0, 'x is not a whole number from 0 to 65535. Example: 10'],
+    ['MX', ['65536', 'mail.'], 0, '65536 is not a whole number from 0 to 65535. Example: 10'],
+    ['MX', ['1 2', 'mail.'], 0, '1 2 is not a whole number from 0 to 65535. Example: 10'],
+    ['SRV', ['1', '', '3', 'a.'], 1, 'Weight is missing: a whole number from 0 to 65535. Example: 10'],
+    ['A', ['192.0.2.256'], 0, '192.0.2.256 is not an IPv4 address. Example: 192.0.2.1'],
+    ['CNAME', ['20 mx2.mail.example.'], 0, 'Target is one word, without blanks.'],
     ['MX', ['1', 'a_b.'], 1, 'Cannot parse record contents: invalid exchange: a_b.'],
-    ['TLSA', ['3', '1', '1', 'abc'], 3, 'Data: an even number of hexadecimal digits.'],
-    ['SSHFP', ['4', '2', 'ab cdx0'], 2, 'Fingerprint: an even number of hexadecimal digits.'],
+    ['TLSA', ['3', '1', '1', 'abc'], 3, 'abc is not an even number of hexadecimal digits. Example: 9f86d081'],
+    ['SSHFP', ['4', '2', 'ab cdx0'], 2, 'ab cdx0 is not an even number of hexadecimal digits. Example: 9f86d081'],
     ['DS', ['1', '', '2', 'ab'], 1, malformed('DS', 'expecting an integer')],
     ['DS', ['1', '13', '2', 'ab'], 3, malformed('DS', 'digest length inconsistent with digest type')],
     ['HTTPS', ['0', 'a.', 'alpn=h2'], 2, malformed('HTTPS', 'parameters in AliasMode')],
@@ -107,7 +108,10 @@ test('a record is checked in the words of its fields', (t) => {
     const record = recordOf(type, values)
     t.deepEqual(checked(type, record, values), { at, problem }, record)
   }
-  t.like(checked('MX', '1 a_b.'), { at: 0 })
+  t.deepEqual(checked('MX', '1 a_b.'), {
+    problem: 'Cannot parse record contents: invalid exchange: a_b. It is written as: Priority, Mail server.',
+    at: 0,
+  })
   t.like(checked('MX', '010 mail.', ['010', 'mail.']), { text: '10 mail.' })
 })
 
@@ -129,6 +133,8 @@ test('what a name without final dot may mean is known, in any type; the first is
     ['CNAME', ''],
     ['TXT', '"a"'],
     ['CNAME', '\\# 1 00'],
+    ['CNAME', '20 mx2.mail.example'],
+    ['MX', '10 20 mail'],
   ]
   for (const [type, record, ...answers] of asked) {
     const question = questionIn(type, record, 'x.test')

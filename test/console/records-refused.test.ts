@@ -45,8 +45,6 @@ function declare(test: Declare, browser: () => Browser): void {
     // What is typed in this form is staged after the changes of somebody else.
     await page.getByRole('button', { name: 'Edit open A' }).click()
     await page.getByRole('form', { name: 'Edit open A' }).getByLabel('IPv4 address').fill('192.0.2.4')
-    await page.getByText('1 removed; save or cancel first what is open').waitFor()
-    t.true(await page.getByRole('button', { name: 'Review' }).isDisabled())
 
     const theirs = [
       { subname: 'open', type: 'A', records: ['192.0.2.8'] },
