@@ -1,9 +1,9 @@
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { loadMe, me } from './api/me.ts'
+import { hasNewRole, loadMe, me } from './api/me.ts'
 import { lost, session } from './api/session.ts'
 import { linking } from './api/sign-on.ts'
-import { Lost } from './members/acting.tsx'
+import { Lost, NewRole } from './members/acting.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { DnssecPage } from './pages/dnssec.tsx'
 import { DomainsPage } from './pages/domains.tsx'
@@ -89,6 +89,7 @@ export function App() {
         <Waiting />
         {/* Nothing of a page goes from one account to another. */}
         <main key={account}>
+          {isSignedIn && hasNewRole.value && <NewRole />}
           {isSignedIn && lost.value !== undefined && <Lost />}
           {isSignedIn && <Limits own={me.value!} />}
           {isSignedIn && linking.value !== undefined && <Linking />}

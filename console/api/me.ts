@@ -14,12 +14,16 @@ export type OwnToken = components['schemas']['OwnToken']
  */
 export const me = new Shared<OwnToken | undefined>(undefined)
 
+/** Whether the role of the session has become another one, so that the pages say so. */
+export const hasNewRole = new Shared(false)
+
 let known = session.value?.secret
 
 onChange(() => {
   if (session.value?.secret === known) return
   known = session.value?.secret
   me.value = undefined
+  hasNewRole.value = false
 })
 
 let denied = 0
@@ -35,7 +39,11 @@ onChange(() => {
 export async function loadMe(): Promise<OwnToken> {
   const { value } = session
   const own = withRole(await ask(api.GET('/api/v1/auth/token/')))
-  if (session.value === value) me.value = own
+  if (session.value === value) {
+    const former = me.value?.membership?.role
+    if (former && former !== own.membership?.role) hasNewRole.value = true
+    me.value = own
+  }
   return own
 }
 

@@ -81,6 +81,12 @@ export async function memberPage(cursor: string): Promise<Slice<Member>> {
   return askPage(api.GET('/api/v1/auth/members/', { params: { query: { cursor } } }))
 }
 
+/** The addresses of the members whose own accounts have no second factor. @throws Refused */
+export async function membersWithoutFactor(): Promise<string[]> {
+  const all = await askAll(memberPage)
+  return all.flatMap(({ email, state, second_factor: has }) => (state === 'active' && !has ? email : []))
+}
+
 export async function invite(body: Pick<Member, 'email' | 'role' | 'domains'>): Promise<void> {
   await ask(api.POST('/api/v1/auth/members/', { body }))
 }

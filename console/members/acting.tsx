@@ -1,7 +1,8 @@
 import { useEffect } from 'preact/hooks'
-import { me } from '../api/me.ts'
+import { hasNewRole, me } from '../api/me.ts'
 import { actFor, actForOneself, keepMemberships, type Membership, memberships } from '../api/members.ts'
 import { backToOwn, lost, session } from '../api/session.ts'
+import { hasDrafts } from '../kept.ts'
 import { type Action, Refusal, useAction } from '../parts/form.tsx'
 import { location } from '../router.ts'
 
@@ -64,6 +65,27 @@ function Choice({ text, note, isChosen, action, work }: ChoiceProps) {
         <b>{text}</b> <span class="quiet">{note}</span>
       </button>
     </li>
+  )
+}
+
+/** Says that one's role for the account is another one now. */
+export function NewRole() {
+  const { account, membership } = me.value!
+  return (
+    <div class="alert" role="alert">
+      <p>
+        Your role for {account.email} has changed: you are {membership?.role} now.{' '}
+        {hasDrafts(account.email) &&
+          'What you have staged stays here. If you may not apply it any more, ask an admin of the account to do so.'}
+      </p>
+      <button
+        onClick={() => {
+          hasNewRole.value = false
+        }}
+      >
+        Close
+      </button>
+    </div>
   )
 }
 

@@ -45,9 +45,13 @@ export function MemberForm({ member, onDone, onClose }: Props) {
   ) // prettier-ignore
 }
 
+/** What an admin leaves behind (contract §19.2). */
+const LEFT =
+  'What an admin has changed stays: transfers to servers, rights of tokens, and members whom the admin invited.'
+
 /** Removes a member, or deletes an invitation. */
 export function Removal({ member, onDone, onClose }: Props) {
-  const { id, email, state } = member!
+  const { id, email, role, state } = member!
   const fate = useFate(member)
   const action = useAction()
   const remove = async () => {
@@ -60,7 +64,7 @@ export function Removal({ member, onDone, onClose }: Props) {
         <p>
           {state === 'invited'
             ? 'The link of the invitation ends.'
-            : 'All log-ins of the member for this account end at once. The account of the member stays.'}
+            : `All log-ins of the member for this account end at once. ${role === 'admin' ? LEFT : ''}`}
         </p>
         {fate.shown}
       </Form>

@@ -83,6 +83,14 @@ export function authorOf(
   return `${name}${isOther ? ` of ${owner}` : ''}${words === undefined ? '' : ` (${words})`}`
 }
 
+/** The search that finds what else the author did: a member whatever its log-in; empty if the author has no name. */
+export function searchFor({ token, owner }: Pick<Entry, 'token' | 'owner'>, email: string): string {
+  const name = token?.name ?? LOGIN
+  const isOther = owner !== email
+  const words = [isOther && name === LOGIN ? '' : name, isOther || name === LOGIN ? owner : '']
+  return token === null ? '' : words.join(' ').trim().replace(/\S+/g, 'by:$&')
+}
+
 /** Entries with the days on which they were made, in the user's time zone, both in their order. */
 export function byDay<T extends { created: string }>(entries: T[]): { day: Date; entries: T[] }[] {
   const days: { day: Date; entries: T[] }[] = []

@@ -5,9 +5,10 @@ import { OtherSessions } from '../account/other-sessions.tsx'
 import { Outreach } from '../account/outreach.tsx'
 import { Passkeys } from '../account/passkeys.tsx'
 import { ResetPassword } from '../account/reset-password.tsx'
+import { SignOnLink } from '../account/sign-on.tsx'
 import type { Account, Factor } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
-import { isLogin, mayChangeAccount } from '../api/me.ts'
+import { bearer, isLogin, mayChangeAccount, me } from '../api/me.ts'
 import type { Passkey } from '../api/passkeys.ts'
 import { OwnMemberships } from '../members/own-memberships.tsx'
 import { counted } from '../model/rrset.ts'
@@ -23,7 +24,9 @@ export function AccountPage() {
       {mayChangeAccount() ? (
         <Sections />
       ) : (
-        <p>This token may not see or change the account. Sign in with your password to do so.</p>
+        <p>
+          {bearer()} may not see or change the account. Only {me.value!.membership ? 'its own log-ins' : 'log-ins'} may.
+        </p>
       )}
     </div>
   )
@@ -74,6 +77,11 @@ function Sections() {
                   isOffered={offer.passkeys}
                   onChange={asked.reload}
                 />
+              </Panel>
+            )}
+            {isLogin() && offer.single_sign_on !== null && (
+              <Panel title="Single sign-on">
+                <SignOnLink name={offer.single_sign_on} />
               </Panel>
             )}
             <OwnMemberships />

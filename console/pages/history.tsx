@@ -4,7 +4,7 @@ import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { changesOf } from '../api/history.ts'
 import { mayChange, me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
-import { authorOf, byDay, dayWords, deedOf, reversed, valuesIn } from '../model/history.ts'
+import { authorOf, byDay, dayWords, deedOf, reversed, searchFor, valuesIn } from '../model/history.ts'
 import { inOrder } from '../model/order.ts'
 import { type Change, shownName, verbFor } from '../model/rrset.ts'
 import { applied } from '../model/state.ts'
@@ -143,8 +143,7 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
   // Tokens of others, and those that are gone, have no page here.
   const hasPage = token.perm_manage_tokens && entry.owner === account.email && entry.token?.name != null
   const page = `tokens/${entry.token?.id}`
-  // All entries of the author.
-  const search = entry.token?.name?.replace(/\S+/g, 'by:$&')
+  const search = searchFor(entry, account.email)
   const summary = (
     <>
       <span class="quiet">

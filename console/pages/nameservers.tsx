@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { withoutDot } from '../../src/dns/names.ts'
 import { api, ask } from '../api/client.ts'
-import { mayTransfer } from '../api/me.ts'
+import { mayTransfer, me } from '../api/me.ts'
 import { nameserversOf } from '../api/rrsets.ts'
 import { withItems } from '../model/problems.ts'
 import { ADDRESS, configurationsOf, NOTIFIER } from '../model/secondaries.ts'
@@ -47,7 +47,7 @@ function Secondaries({ name }: { name: string }) {
   return (
     <div class="reading">
       <Panel title="Your own secondaries">
-        {transfers.problem?.status === 403 ? (
+        {transfers.problem?.status === 403 && me.value!.policies.length > 0 ? (
           <p>This token may not see or change these: it may not write all records of the domain.</p>
         ) : (
           <Loaded asked={transfers}>{(found) => <TransferForm key={name} name={name} transfers={found} />}</Loaded>

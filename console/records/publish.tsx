@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { API, api, askWhole, Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
 import { changesWithin } from '../api/history.ts'
-import { bearer, me } from '../api/me.ts'
+import { bearer, loadMe, me } from '../api/me.ts'
 import { adviceBy, cachedFor, lossesBy } from '../model/advice.ts'
 import { curlCommand } from '../model/curl.ts'
 import { bulkBody, type Edits, type Item, type RRsets } from '../model/draft.ts'
@@ -56,6 +56,8 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
         on.onStale()
         throw reason
       }
+      // Rights may be others now than when the page was shown.
+      if (reason.status === 403) await loadMe()
       const problems = reason.status === 403 ? forbiddenAmong(domain, items) : problemsByPlace(items, reason.body)
       if (problems !== undefined && problems.size > 0) on.onRefused(problems)
       throw reason

@@ -4,8 +4,10 @@ import { withBrowser } from '../support/browser.ts'
 import { newDomain, newZone, rrset } from '../support/clients/api.ts'
 import { addMember, loginOf } from '../support/clients/members.ts'
 import { freshEmail, linkTo, PASSWORD } from '../support/clients/people.ts'
+import { addFactor } from '../support/clients/tokens.ts'
 import { check, openConsole } from '../support/console/console.ts'
 import { apply, stageNew } from '../support/console/records.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
 
@@ -84,12 +86,17 @@ function declare(test: Declare, browser: () => Browser): void {
     await stageNew(page, 'www', 'A', '192.0.2.1')
     await apply(page)
     await company.page.goto(`${service().url}/console/domains/${domain}/history`)
+    await link(company.page, person).click()
+    await company.page.waitForURL(/search=/)
+    t.is(await company.page.getByLabel('Search the history').inputValue(), `by:${person}`)
     await link(company.page, person).waitFor()
+    await eventuallyIs(() => company.page.locator('.entries > li').count(), 1)
     t.is(await company.page.getByText('token “login”').count(), 0)
 
     await stageNew(page, 'api', 'A', '192.0.2.2')
     await link(company.page, 'Members').click()
     await button(company.page, `Remove ${person}`).click()
+    t.is(await company.page.getByText('What an admin has changed stays').count(), 0)
     await check(t, company, 'members-remove')
     await button(company.page, 'Remove').click()
     await company.page.getByText(`${person} is removed.`).waitFor()
@@ -104,6 +111,64 @@ function declare(test: Declare, browser: () => Browser): void {
     t.is(await page.getByText('with staged changes').count(), 0)
     t.deepEqual((await api.get(`/domains/${domain}/rrsets/api/A/`)).status, 404)
     await context.close()
+  })
+
+  test('a role that is lowered in mid-edit: what happened, what to do, and what was staged stays', async (t) => {
+    const { account, domain, api } = await newCompany({})
+    const owner = await loginOf(service(), account.id)
+    const member = await addMember(service(), account.id, 'editor')
+    const tab = await openConsole(browser(), service().url, { secret: member.own.secret })
+    const { page } = tab
+    await switchTo(page, account.email)
+    await link(page, domain).click()
+    await page.getByText(/^[\d,]+ record sets?$/).waitFor()
+    await stageNew(page, 'api', 'A', '192.0.2.2')
+    const path = `/auth/members/${member.memberId}/`
+    t.is((await owner.api.patch(path, { role: 'viewer' })).status, 200)
+    await button(page, 'Review').click()
+    const text = `Your role for ${account.email} has changed: you are viewer now. What you have staged stays here.`
+    await page.getByRole('alert').getByText(text).waitFor()
+    await page.getByText('Your role may not write api A.').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('192.0.2.2', { exact: true }).waitFor()
+    await check(t, tab, 'member-lowered')
+    t.is((await api.get(`/domains/${domain}/rrsets/api/A/`)).status, 404)
+    await button(page, 'Close').click()
+    t.is(await page.getByText(text).count(), 0)
+    // Given back, it applies what was staged.
+    t.is((await owner.api.patch(path, { role: 'editor' })).status, 200)
+    await page.reload()
+    await apply(page)
+    t.is((await api.get(`/domains/${domain}/rrsets/api/A/`)).status, 200)
+    await page.context().close()
+  })
+
+  test('an admin sets transfers; with an old login it makes no other admin', async (t) => {
+    const { account, domain, api } = await newCompany()
+    const member = await addMember(service(), account.id, 'admin')
+    const tab = await openConsole(browser(), service().url, { secret: member.own.secret })
+    const { page } = tab
+    await switchTo(page, account.email)
+    await page.goto(`${service().url}/console/domains/${domain}/nameservers`)
+    await page.getByLabel('May transfer').fill('192.0.2.7')
+    await button(page, 'Save').click()
+    await page.getByText('Saved.').waitFor()
+    t.is(await page.getByText('This token').count(), 0)
+    const { addresses } = (await api.get(`/domains/${domain}/transfers/`)).json as { addresses: string[] }
+    t.deepEqual(addresses, ['192.0.2.7'])
+
+    const old = `update tokens set created = created - interval '1 hour', signed_in = signed_in - interval '1 hour' where owner_id = :id`
+    await query(service().system.db, old, { id: member.personId })
+    await link(page, 'Members').click()
+    await button(page, 'Invite a member').click()
+    await page.getByLabel('E-mail').fill(freshEmail())
+    await page.getByRole('radio', { name: /^Admin/ }).check()
+    await button(page, 'Send the invitation').click()
+    await page.getByText('Sign in again: an admin can be invited or made only within ten minutes of a login.').waitFor()
+    await check(t, tab, 'members-old-login')
+    await page.goto(`${service().url}/console/account`)
+    await page.getByText('Your role may not see or change the account. Only its own log-ins may.').waitFor()
+    await page.context().close()
   })
 
   test('what is staged for one account neither shows nor applies in another', async (t) => {
@@ -225,6 +290,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await button(page, 'Save').click()
     await page.getByText(`What ${admin.email} may do is changed.`).waitFor()
     await button(page, `Remove ${second.email}`).click()
+    await page.getByText('What an admin has changed stays: transfers to servers,').waitFor()
     await page.getByRole('checkbox', { name: 'Keep these tokens' }).check()
     await button(page, 'Remove').click()
     await page.getByText(`${second.email} is removed.`).waitFor()
@@ -236,8 +302,23 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText(`Made by ${second.email}`).waitFor()
 
     await link(page, 'Members').click()
-    await page.getByRole('checkbox', { name: 'Require a second factor of members' }).click()
-    await page.waitForLoadState('networkidle')
+    const secured = await addMember(service(), account.id, 'viewer')
+    await addFactor(service(), secured.personId)
+    const asked: string[] = []
+    const requires = page.getByRole('checkbox', { name: 'Require a second factor of members' })
+    for (const answer of ['dismiss', 'accept'] as const) {
+      const opened = page.waitForEvent('dialog').then(async (dialog) => {
+        asked.push(dialog.message())
+        await dialog[answer]()
+      })
+      await requires.click()
+      await opened
+      await eventuallyIs(() => requires.isChecked(), answer === 'accept')
+    }
+    t.is(asked.length, 2)
+    for (const { email } of [admin, group]) t.true(asked[0]!.includes(email), asked[0])
+    t.false(asked[0]!.includes(secured.email), asked[0])
+    t.regex(asked[0]!, /^These members have no second factor here, and are locked out until they sign in with one: /)
     const member = await openConsole(browser(), service().url, { secret: admin.own.secret })
     await member.page.locator('.acting summary').click()
     await member.page.locator('.acting').getByRole('button', { name: account.email }).click()

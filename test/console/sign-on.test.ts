@@ -97,6 +97,31 @@ function declare(test: Declare, browser: () => Browser): void {
     await signIn(page)
     await signedIn(page)
     t.deepEqual(others(), [])
+
+    await page.getByRole('link', { name: 'Account', exact: true }).click()
+    await page.getByText('Example Company signs in to this account, last').waitFor()
+    await check(t, { page, found: [] }, 'account-linked')
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.message())
+      void dialog.accept()
+    })
+    await page.getByRole('button', { name: 'End the link' }).click()
+    // The session had begun there.
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    t.deepEqual(asked, ['Example Company will sign in to this account no more, and what it has signed in ends.'])
+    const left = await query(
+      servers().system.db,
+      'select from identities where account_id = (select id from accounts where email = :email)',
+      { email },
+    )
+    t.is(left.length, 0)
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await signedIn(page)
+    await page.goto(`${service.url}/console/account`)
+    await page.getByText('Not linked. To link it, sign out, and sign in with Example Company.').waitFor()
   })
 
   test('whoever cancels at the issuer, or comes back twice, reads what to do', async (t) => {
