@@ -28,6 +28,7 @@ const DEFAULTS: Config = {
   seed: undefined,
   keyEncryptionKeys: [],
   console: true,
+  powerdnsApi: true,
   publicUrl: undefined,
   nameServers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
   secondaries: [],

@@ -38,6 +38,7 @@ const ARROWS: Record<string, readonly string[]> = {
 const ROOMS: Record<string, readonly string[]> = {
   http: [
     ...[
+      'powerdns-api',
       'sign-on',
       'accounts',
       'dyndns',
@@ -63,6 +64,7 @@ const ROOMS: Record<string, readonly string[]> = {
       'rollovers',
       'secondaries',
       'delegation',
+      'doors',
       'domains',
       'repair',
     ],

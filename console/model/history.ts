@@ -16,6 +16,7 @@ interface Entry {
 /** Where a write came from, in words; of a request for records, its token says enough. */
 const SOURCES: Record<string, string> = {
   dyndns: 'dynamic DNS',
+  'powerdns-api': 'PowerDNS’ API',
   import: 'creation with a zone file',
   zonefile: 'zone file',
   undo: 'undo',

@@ -10,14 +10,21 @@ import type { State } from './kit/context.ts'
 import { addResource, type Group } from './kit/resource.ts'
 import { describeApi } from './openapi/document.ts'
 import { documents } from './openapi/documents-resource.ts'
+import { powerdnsApi } from './powerdns-api/powerdns-api-resource.ts'
 import { RRSETS } from './rrsets/rrset-resource.ts'
 import { service } from './service/service-resource.ts'
 import { SIGN_ON_GROUP } from './sign-on/sign-on-resource.ts'
 import { MEMBERS } from './tokens/member-resource.ts'
 import { POLICIES, TOKENS } from './tokens/token-resource.ts'
 
-/** Creates the router with every path of the API, and the document that describes them. */
-export function createRouter(config: Config): { router: Router<State>; document: Record<string, unknown> } {
+/** The router with every path, the document that describes the API, and what makes that of PowerDNS' API, if served. */
+export interface Routing {
+  router: Router<State>
+  document: Record<string, unknown>
+  describePowerdns: (() => Record<string, unknown>) | undefined
+}
+
+export function createRouter(config: Config): Routing {
   // The page of the API shows them in this order.
   const groups: Group[] = [
     domainGroup(config),
@@ -38,6 +45,8 @@ export function createRouter(config: Config): { router: Router<State>; document:
   ]
   const document = describeApi(groups, config)
   const router = new Router<State>({ sensitive: true })
-  for (const resource of groups.flatMap(({ resources }) => resources)) addResource(router, resource)
-  return { router, document }
+  const powerdns = config.powerdnsApi ? powerdnsApi(config) : undefined
+  const served = [...groups, ...(powerdns?.groups ?? [])]
+  for (const resource of served.flatMap(({ resources }) => resources)) addResource(router, resource)
+  return { router, document, describePowerdns: powerdns?.describe }
 }

@@ -222,6 +222,8 @@ export interface Nameserver {
   servedSerial(version: number, published: Timestamp): number
   /** Returns the SOA RRset with the serial served for this version. The nameserver increases it when signing again. */
   servedSoa(zone: Name, version: number): Promise<PublishedRRset>
+  /** Returns the SOA RRset that is served then for this version, without asking. */
+  soaOf(zone: Name, version: number, at: Timestamp): PublishedRRset
   /** Reads the whole zone; undefined if it does not exist. @param transfers required by `configured`; undefined: any */
   read(zone: Name, transfers?: Transfers): Promise<PublishedZone | undefined>
   /** Reads a zone that may be foreign; undefined if it does not exist. */

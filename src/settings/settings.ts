@@ -96,6 +96,8 @@ export const GROUPS = {
       addresses or networks of proxies whose "X-Forwarded-*" headers count, separated by commas`,
     console: setting('CONSOLE', parse.isOn, 'on')`
       whether the service has its web console at "/console/", where browsers that open "/" get`,
+    powerdnsApi: setting('POWERDNS_API', parse.isOn, 'on')`
+      whether the service also speaks PowerDNS' API, with tokens as keys (docs/powerdns-api.md)`,
     updateHosts: unset('UPDATE_HOSTS', parse.names, [])`
       host names, separated by commas, that serve dynDNS updates on every path, and nothing else`,
     checkIpHosts: unset('CHECK_IP_HOSTS', parse.names, [])`

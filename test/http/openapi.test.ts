@@ -48,18 +48,27 @@ for (const path of ['/openapi.json', '/openapi.yaml']) {
   })
 }
 
-test('it has every path, and the methods of the path besides HEAD and OPTIONS', async (t) => {
+/** The document of PowerDNS' API (contract §20.1). */
+function powerdnsDocument(): Document {
+  return createRouter(readConfig({})).describePowerdns!() as unknown as Document
+}
+
+test('both have every path, and the methods of the path besides HEAD and OPTIONS', async (t) => {
   const { router } = createRouter(readConfig({ CAPTCHA: 'on', CI_CONTROL: 'on' }))
   const { paths } = documentOf({ CAPTCHA: 'on', CI_CONTROL: 'on' })
-  const described = Object.keys(paths).map((path) => path.replace(/(.)\/$/, '$1').replaceAll(/{(\w+)}/g, ':$1'))
+  const { paths: others } = powerdnsDocument()
+  const described = Object.keys({ ...paths, ...others }).map((path) =>
+    path.replace(/(.)\/$/, '$1').replaceAll(/{(\w+)}/g, ':$1'),
+  )
   t.deepEqual(
     described,
     router.stack.map(({ path }) => String(path)),
   )
-  for (const path of Object.keys(documentOf({}).paths)) {
+  const all = { ...documentOf({}).paths, ...others }
+  for (const path of Object.keys(all)) {
     const { headers } = await service().anonymous.send('OPTIONS', `//root${path}`)
     t.deepEqual(
-      Object.keys(documentOf({}).paths[path]!)
+      Object.keys(all[path]!)
         .filter((key) => key !== 'parameters')
         .map((method) => method.toUpperCase())
         .sort(),
@@ -96,10 +105,15 @@ test('its names of operations are unique', (t) => {
   t.is(new Set(ids).size, ids.length)
 })
 
-for (const settings of [{}, { CAPTCHA: 'on', CI_CONTROL: 'on', PUBLIC_URL: 'https://dns.example.net' }]) {
-  test(`Redocly finds nothing to complain about with ${JSON.stringify(settings)}`, async (t) => {
+const MOST = { CAPTCHA: 'on', CI_CONTROL: 'on', PUBLIC_URL: 'https://dns.example.net' }
+for (const [title, document] of [
+  ['by default', () => documentOf({})],
+  [`with ${JSON.stringify(MOST)}`, () => documentOf(MOST)],
+  ["about PowerDNS' API", powerdnsDocument],
+] as const) {
+  test(`Redocly finds nothing to complain about in the document ${title}`, async (t) => {
     const file = join(newFolder(), 'openapi.json')
-    writeFileSync(file, JSON.stringify(documentOf(settings)))
+    writeFileSync(file, JSON.stringify(document()))
     const cli = join(projectFolder(), 'node_modules/@redocly/cli/bin/cli.js')
     const config = join(projectFolder(), 'redocly.yaml')
     const { stdout } = await promisify(execFile)(

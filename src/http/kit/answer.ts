@@ -1,6 +1,8 @@
-import { finished } from 'node:stream'
+import { once } from 'node:events'
+import { finished, Readable } from 'node:stream'
 import { Holder } from '../../flow/budget.ts'
 import { stringify } from '../../flow/slices.ts'
+import { EXPORT_TIME } from '../../limits.ts'
 import { groupOf } from '../../service/throttling/callers.ts'
 import type { AppContext, Context } from './context.ts'
 
@@ -26,6 +28,28 @@ export function answerText(ctx: AppContext, status: number, text: string | Buffe
   ctx.status = status
   ctx.set('Content-Type', mediaType)
   ctx.body = text
+}
+
+/**
+ * Streams text as fast as the client takes it. A failure before the first part is thrown; a later one breaks the connection.
+ * @param parts makes it; its argument breaks the connection
+ */
+export async function answerStream(
+  ctx: AppContext,
+  status: number,
+  mediaType: string,
+  parts: (breakOff: () => void) => AsyncIterable<string>,
+): Promise<void> {
+  const breakOff = () => ctx.res.destroy()
+  const stream = Readable.from(parts(breakOff))
+  await once(stream, 'readable')
+  const late = setTimeout(breakOff, EXPORT_TIME)
+  stream.once('close', () => {
+    clearTimeout(late)
+  })
+  ctx.status = status
+  ctx.set('Content-Type', mediaType)
+  ctx.body = stream
 }
 
 /** Responds without a body. */

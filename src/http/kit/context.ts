@@ -13,6 +13,8 @@ export interface State extends Access {
   route?: string
   /** True if responses are plain text, and GET writes (contract §10). */
   dyndns?: boolean
+  /** True if errors have the form of PowerDNS' (contract §20.1). */
+  powerdns?: boolean
   /** The user name of Basic authentication; set by `authenticateForUpdate`. */
   user?: string | undefined
   /** The host names to update; set by `findHosts`. */
@@ -57,8 +59,8 @@ export function parameter(ctx: Koa.Context, name: string): string | undefined {
 }
 
 /** Returns whether a query parameter is `true`. @throws Invalid if it is neither that nor `false` */
-export function flag(ctx: Koa.Context, name: string): boolean {
+export function flag(ctx: Koa.Context, name: string, usual = false): boolean {
   const value = parameter(ctx, name)
   if (!['true', 'false', undefined].includes(value)) throw Invalid.field(name, 'Must be a valid boolean.')
-  return value === 'true'
+  return value === undefined ? usual : value === 'true'
 }

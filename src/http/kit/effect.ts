@@ -1,7 +1,7 @@
 /** The effect of a middleware on the requests and responses that pass it, for the document. */
 export interface Effect {
-  /** The use of a token: required, or used if presented, or required in a form of dynDNS. Without it: none is read. */
-  security?: 'token' | 'optional' | 'update'
+  /** The use of a token: required, or used if presented, or required in a form of dynDNS or as PowerDNS' key. Without it: none is read. */
+  security?: 'token' | 'optional' | 'update' | 'key'
   /** The errors with which it rejects requests. */
   errors?: Errors
   /** The members of its responses 400. */

@@ -48,6 +48,8 @@ export interface Resource extends Partial<Record<Method, Operation>> {
   guards: Middleware[]
   /** True if responses are plain text, GET writes, and HEAD does not exist (contract §10). */
   dyndns?: boolean
+  /** True if errors have the form of PowerDNS' (contract §20.1). */
+  powerdns?: boolean
   /** True if the handlers examine conditions on tags; otherwise requests with them are rejected (contract §15.1). */
   conditional?: boolean
 }
@@ -68,7 +70,7 @@ export function chainOf({ conditional, ...methods }: Resource, method: Method): 
 
 /** Adds a resource to the router. */
 export function addResource(router: Router<State>, resource: Resource): void {
-  const { guards, dyndns = false } = resource
+  const { guards, dyndns = false, powerdns = false } = resource
   const path = resource.path.replace(/(.)\/$/, '$1')
   const head = 'GET' in resource && !dyndns
   const methods = METHODS.filter((method) => method in resource)
@@ -77,7 +79,7 @@ export function addResource(router: Router<State>, resource: Resource): void {
 
   const describe: Middleware = async function describe(ctx, next) {
     ctx.state.route = path
-    ctx.state.dyndns = dyndns
+    Object.assign(ctx.state, { dyndns, powerdns })
     ctx.set('Allow', allow)
     if (ctx.method === 'OPTIONS') answerEmpty(ctx, 200)
     else await next()

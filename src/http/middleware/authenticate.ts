@@ -6,14 +6,14 @@ import { authenticate as authenticateSecret } from '../../service/tokens/authent
 import { authorise, LACKS_FACTOR, OWN_LOGIN, type Use } from '../../service/tokens/rights.ts'
 import { clientAddress } from '../kit/caller.ts'
 import { type Context, guard, type Middleware } from '../kit/context.ts'
-import type { Errors } from '../kit/effect.ts'
+import type { Effect, Errors } from '../kit/effect.ts'
 
 const NOT_PROVIDED = 'Authentication credentials were not provided.'
 const AUTHENTICATION: Errors = { 401: [], 503: [] }
 const NOT_PERMITTED = 'You do not have permission to perform this action.'
 
 /** Requires a valid token (contract §3.1); `requires` adds the permissions. */
-export const authenticate = guard(identify, { security: 'token', errors: AUTHENTICATION })
+export const authenticate = guard((ctx) => identify(ctx), { security: 'token', errors: AUTHENTICATION })
 
 /** Requires no token, but a presented one must be valid. */
 export const authenticateIfPresented = guard(
@@ -24,21 +24,10 @@ export const authenticateIfPresented = guard(
 )
 
 /** Requires a token for RRsets, and that the domain in the path is visible to it (contract §1.2, step 5). */
-export const authenticateForDomain = guard(
-  async (ctx) => {
-    const { system } = ctx.state
-    const secret = requiredSecret(ctx)
-    // Both at the same time.
-    const [actor, domain] = await Promise.all([
-      authenticateSecret(system, secret, clientAddress(ctx)),
-      domains.find(system, ctx.params['name']!),
-    ])
-    ctx.state.actor = actor
-    authorise(actor, 'rrsets')
-    ctx.state.domain = await domains.visible({ system, actor }, domain)
-  },
-  { security: 'token', errors: { ...AUTHENTICATION, 403: [NOT_PERMITTED], 404: ['Not found.'] } },
-)
+export const authenticateForDomain = guard((ctx) => identifyForDomain(ctx, requiredSecret(ctx), ctx.params['name']!), {
+  security: 'token',
+  errors: { ...AUTHENTICATION, 403: [NOT_PERMITTED], 404: ['Not found.'] },
+})
 
 /** Requires a token that is allowed this use of the API. @param others for these methods instead */
 export function requires(use: Use, others: Partial<Record<string, Use>> = {}): Middleware {
@@ -73,8 +62,36 @@ function textsOf(...uses: Use[]): string[] {
   ]
 }
 
-async function identify(ctx: Context): Promise<void> {
-  ctx.state.actor = await authenticateSecret(ctx.state.system, requiredSecret(ctx), clientAddress(ctx))
+async function identify(ctx: Context, secret = requiredSecret(ctx)): Promise<void> {
+  ctx.state.actor = await authenticateSecret(ctx.state.system, secret, clientAddress(ctx))
+}
+
+async function identifyForDomain(ctx: Context, secret: string, name: string): Promise<void> {
+  const { system } = ctx.state
+  // Both at the same time.
+  const [, domain] = await Promise.all([identify(ctx, secret), domains.find(system, name)])
+  const { actor } = ctx.state
+  authorise(actor, 'rrsets')
+  ctx.state.domain = await domains.visible({ system, actor }, domain)
+}
+
+const BY_KEY: Effect = { security: 'key', errors: AUTHENTICATION }
+
+/** Requires a valid token in `X-API-Key` (contract §20.2). */
+export const authenticateByKey = guard((ctx) => identify(ctx, requiredKey(ctx)), BY_KEY)
+
+/** Requires a token for RRsets in `X-API-Key`, and that the domain is visible to it. @param named returns its name */
+export function authenticateByKeyFor(named: (ctx: Context) => string): Middleware {
+  return guard((ctx) => identifyForDomain(ctx, requiredKey(ctx), named(ctx)), {
+    ...BY_KEY,
+    errors: { ...AUTHENTICATION, 403: [NOT_PERMITTED], 404: [] },
+  })
+}
+
+function requiredKey(ctx: Context): string {
+  const secret = ctx.get('X-API-Key')
+  if (secret === '') throw new Unauthenticated(NOT_PROVIDED)
+  return secret
 }
 
 function requiredSecret(ctx: Context): string {

@@ -16,6 +16,8 @@ interface BodyOptions {
   form?: boolean
   /** The media type of text that is accepted instead of JSON; the handler gets it as a string. */
   text?: string
+  /** True to read JSON whatever the media type says: clients of PowerDNS send none, or others. */
+  untyped?: boolean
 }
 
 const { POST, PUT, PATCH } = HttpMethodEnum
@@ -158,14 +160,14 @@ function parse(
   octets: Buffer,
   { values, depth }: Size,
   mediaType: string,
-  { required = false, form = false, text }: BodyOptions,
+  { required, form, text, untyped }: BodyOptions,
 ): unknown {
   if (octets.length === 0) {
-    if (required) throw noData()
+    if (required === true) throw noData()
     return {}
   }
-  if (form && isForm(mediaType)) return parseForm(octets.toString('latin1'))
-  if (essence(mediaType) !== (text ?? 'application/json')) {
+  if (form === true && isForm(mediaType)) return parseForm(octets.toString('latin1'))
+  if (untyped !== true && essence(mediaType) !== (text ?? 'application/json')) {
     throw new Refusal(415, `Unsupported media type "${mediaType}" in request.`)
   }
   if (text !== undefined) return parseText(octets)

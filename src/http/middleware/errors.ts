@@ -62,8 +62,9 @@ function answerDetail(ctx: AppContext, status: number, error: unknown): void {
   } else if (error instanceof Throttled) {
     system.metrics?.count('zoneplane_throttled_requests_total', { scope: error.scope })
     ctx.set('Retry-After', String(error.wait))
-  } else if (status === 401) ctx.set('WWW-Authenticate', 'Token')
+  } else if (status === 401) ctx.set('WWW-Authenticate', ctx.state.powerdns === true ? 'X-API-Key' : 'Token')
   if (ctx.state.dyndns === true) answerText(ctx, status, detail)
+  else if (ctx.state.powerdns === true) answer(ctx, status, { error: POWERDNS_TEXTS[status] ?? detail })
   else answer(ctx, status, { detail, ...(error instanceof Obstructed && { conflicts: error.conflicts }) })
 }
 
@@ -74,11 +75,23 @@ function consequence(ctx: AppContext, error: unknown): string {
   return isRead ? 'Please retry.' : 'Nothing was changed; please retry.'
 }
 
+/** The texts of statuses for which PowerDNS has no reason. */
+export const POWERDNS_TEXTS: Record<number, string> = { 401: 'Unauthorized', 404: 'Not Found' }
+
 async function answerProblems(ctx: AppContext, problems: Problems | Problems[]): Promise<void> {
   if (ctx.state.dyndns === true) {
     const texts = [problems].flat().flatMap((item) => Object.values(item).flat())
     // dynDNS clients read lines (contract §10.6).
     answerText(ctx, 400, texts.join('\n'))
+  } else if (ctx.state.powerdns === true) {
+    const errors = [problems]
+      .flat()
+      .flatMap((item) =>
+        Object.entries(item).flatMap(([field, texts]) =>
+          texts.map((text) => (field === 'non_field_errors' ? text : `${field}: ${text}`)),
+        ),
+      )
+    answer(ctx, 422, { error: errors[0] ?? '', ...(errors.length > 1 && { errors }) })
   } else if (Array.isArray(problems)) await answerItems(ctx, 400, problems)
   else answer(ctx, 400, problems)
 }

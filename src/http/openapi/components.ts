@@ -1,4 +1,4 @@
-import { type Component, described, type JsonSchema, object, ref, STRING } from '../fields/schema.ts'
+import { arrayOf, type Component, described, type JsonSchema, object, ref, STRING } from '../fields/schema.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS } from './described-headers.ts'
 import { REFUSALS } from './error-answers.ts'
 import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts'
@@ -11,9 +11,20 @@ export const ERROR: Component = {
   ...object({ detail: described(STRING, 'What is wrong, for people. Programs may compare it, too.', 'Not found.') }),
 }
 
-/** The form of the bodies of errors: JSON, text lines (dynDNS), or JSON and pages (submitted forms). */
-export type Form = 'json' | 'text' | 'page'
-const SUFFIXES: Record<Form, string> = { json: '', text: 'AsText', page: 'OrPage' }
+const POWERDNS_ERROR: Component = {
+  title: 'Error',
+  ...object(
+    {
+      error: described(STRING, 'What is wrong, for people; of several problems, the first.', 'Not Found'),
+      errors: { ...arrayOf(STRING), description: 'All problems, if there are several.' },
+    },
+    ['errors'],
+  ),
+}
+
+/** The form of the bodies of errors: JSON, text lines (dynDNS), JSON and pages (submitted forms), or PowerDNS' JSON. */
+export type Form = 'json' | 'text' | 'page' | 'powerdns'
+const SUFFIXES: Record<Form, string> = { json: '', text: 'AsText', page: 'OrPage', powerdns: '' }
 
 const PARAMETERS = {
   path: PATH_PARAMETERS,
@@ -100,7 +111,7 @@ export class Components {
   refusal(status: number, form: Form, texts: readonly string[]): Json {
     const { name, text } = REFUSALS[status]!
     const key = name + SUFFIXES[form]
-    this.responses[key] ??= this.refusalWith(status, form, ref(ERROR))
+    this.responses[key] ??= this.refusalWith(status, form, ref(form === 'powerdns' ? POWERDNS_ERROR : ERROR))
     return { $ref: `#/components/responses/${key}`, ...(texts.length > 0 && { description: withTexts(text, texts) }) }
   }
 
@@ -115,14 +126,21 @@ export class Components {
     const content = {
       ...(form === 'text'
         ? { 'text/plain': { schema: { type: 'string' }, example: detail } }
-        : { 'application/json': { schema: this.schema(schema), example: example ?? { detail } } }),
+        : {
+            'application/json': {
+              schema: this.schema(schema),
+              example: example ?? { [form === 'powerdns' ? 'error' : 'detail']: detail },
+            },
+          }),
       ...(form === 'page' && { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } }),
     }
     const pageHeaders =
       form === 'page'
         ? ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy', 'Cache-ControlOfPage']
         : []
-    const names = ['AllowIfRouted', 'RateLimit-Policy', 'RateLimit', ...own, ...pageHeaders, ...headers]
+    const isOfKey = form === 'powerdns' && status === 401
+    const usual = isOfKey ? ['WWW-AuthenticateOfKey'] : own
+    const names = ['AllowIfRouted', 'RateLimit-Policy', 'RateLimit', ...usual, ...pageHeaders, ...headers]
     return { description: withTexts(text, texts), headers: this.headersOf(names), content }
   }
 }

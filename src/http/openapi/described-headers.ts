@@ -105,6 +105,12 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
   },
   'Content-Encoding': { description: 'The compression of the body.', schema: oneOf('gzip'), required: true },
   'WWW-Authenticate': { description: 'The scheme for `Authorization`.', schema: oneOf('Token'), required: true },
+  'WWW-AuthenticateOfKey': {
+    name: 'WWW-Authenticate',
+    description: 'The header of the key.',
+    schema: oneOf('X-API-Key'),
+    required: true,
+  },
   'Retry-After': { description: 'The seconds before a retry.', schema: INTEGER, required: true, example: 47 },
   RateLimit: {
     description:

@@ -8,8 +8,23 @@ import { Components, ERROR, type Form, type Json } from './components.ts'
 import { REFUSALS } from './error-answers.ts'
 import { INTRODUCTION, SECURITY_SCHEMES } from './introduction.ts'
 
-/** Returns the OpenAPI document of the API as these settings make it. */
-export function describeApi(groups: readonly Group[], config: Config): Json {
+/** What a document says of the API as a whole. */
+interface About {
+  title: string
+  summary: string
+  description: string
+  security: Record<string, Json>
+}
+
+const API: About = {
+  title: 'Zoneplane',
+  summary: 'Hosting of DNS zones.',
+  description: INTRODUCTION,
+  security: SECURITY_SCHEMES,
+}
+
+/** Returns the OpenAPI document of an API as these settings make it. */
+export function describeApi(groups: readonly Group[], config: Config, { security, ...about }: About = API): Json {
   const hasHttps = config.publicUrl?.startsWith('https:') === true
   const components = new Components([
     'X-Request-Id',
@@ -29,16 +44,14 @@ export function describeApi(groups: readonly Group[], config: Config): Json {
   return {
     openapi: '3.1.1',
     info: {
-      title: 'Zoneplane',
+      ...about,
       version: '1',
-      summary: 'Hosting of DNS zones.',
-      description: INTRODUCTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: config.publicUrl ?? '/' }],
     tags: groups.map(({ tag, text }) => ({ name: tag, description: text })),
     paths: Object.fromEntries(paths) as Json,
-    components: { schemas, parameters, headers, responses, securitySchemes: SECURITY_SCHEMES },
+    components: { schemas, parameters, headers, responses, securitySchemes: security },
   }
 }
 
@@ -104,6 +117,7 @@ function needsBody(schema: JsonSchema): boolean {
 const SECURITY: Record<NonNullable<Effect['security']> | 'none', Record<string, string[]>[]> = {
   token: [{ token: [] }],
   optional: [{}, { token: [] }],
+  key: [{ key: [] }],
   update: [{ token: [] }, { basic: [] }, { username: [], password: [] }],
   none: [],
 }
@@ -129,9 +143,15 @@ const PHRASES: Record<number, string> = {
 
 /** Describes the responses with which the middleware or the handler rejects requests. */
 function refusals(components: Components, resource: Resource, operation: Operation, effects: Effect[]): Json {
-  const form = resource.dyndns === true ? 'text' : effects.some(({ pages }) => pages) ? 'page' : 'json'
+  const form = formOf(resource, effects)
   // A path parameter may contain what no path may, such as an encoded slash.
-  const usual = { 400: [], 431: [], 500: [], ...(resource.path.includes(':') && { 404: [] }) }
+  const usual = {
+    400: [],
+    431: [],
+    500: [],
+    ...(form === 'powerdns' && { 422: [] }),
+    ...(resource.path.includes(':') && { 404: [] }),
+  }
   const all = merged([usual, ...effects.map(({ errors }) => errors), operation.errors])
   const described = Object.entries(all)
     .map(([status, texts]) => [Number(status), texts] as const)
@@ -140,10 +160,18 @@ function refusals(components: Components, resource: Resource, operation: Operati
       const others = texts.filter((text) => text !== REFUSALS[status]!.detail)
       return [
         status,
-        status === 400 ? problems(components, form, operation, others) : components.refusal(status, form, others),
+        status === 400 && form !== 'powerdns'
+          ? problems(components, form, operation, others)
+          : components.refusal(status, form, others),
       ]
     })
   return Object.fromEntries(described) as Json
+}
+
+function formOf({ dyndns, powerdns }: Resource, effects: Effect[]): Form {
+  if (powerdns === true) return 'powerdns'
+  if (dyndns === true) return 'text'
+  return effects.some(({ pages }) => pages) ? 'page' : 'json'
 }
 
 /** Describes the response 400, which names the members with problems. */

@@ -15,8 +15,8 @@ const TEXT =
 /** Describes the documents about the API (contract §15.2). @param document returns the OpenAPI document on demand */
 export function documents(document: () => unknown): Resource[] {
   return [
-    documentIn('json', 'showDocument', 'Show this document', () => JSON.stringify(document())),
-    documentIn('yaml', 'showDocumentAsYaml', 'Show this document as YAML', async () =>
+    documentIn('openapi.json', 'showDocument', 'Show this document', () => JSON.stringify(document())),
+    documentIn('openapi.yaml', 'showDocumentAsYaml', 'Show this document as YAML', async () =>
       (await import('yaml')).stringify(document(), { aliasDuplicateObjects: false }),
     ),
     {
@@ -57,15 +57,16 @@ export function documents(document: () => unknown): Resource[] {
   ]
 }
 
-function documentIn(
-  format: 'json' | 'yaml',
+/** Describes a document, which is made once. @param file its name: its ending says the media type */
+export function documentIn(
+  file: `${string}.${'json' | 'yaml'}`,
   id: string,
   summary: string,
   print: () => string | Promise<string>,
 ): Resource {
-  const mediaType = `application/${format}`
+  const mediaType = `application/${file.slice(-4)}`
   return {
-    path: `/api/v1/openapi.${format}`,
+    path: `/api/v1/${file}`,
     guards: [],
     GET: {
       id,

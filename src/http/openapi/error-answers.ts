@@ -52,6 +52,11 @@ export const REFUSALS: Record<number, Refused> = {
     text: 'The body has another media type or encoding.',
     detail: 'Unsupported media type "text/plain" in request.',
   },
+  422: {
+    name: 'UnprocessableEntity',
+    text: 'The contents of the request are invalid.',
+    detail: 'RRset www.example.com. IN A: ttl: Ensure this value is greater than or equal to 60.',
+  },
   429: {
     name: 'TooManyRequests',
     text: 'There were too many requests. This one was not carried out, so send it again later.',

@@ -22,12 +22,15 @@ export const PATH_PARAMETERS: Record<string, Described> = {
     description: 'The name of a file of the documentation page.',
     example: 'swagger-ui.css',
   },
+  zone: { description: 'The id of a zone: its absolute name.', example: 'example.com.' },
   code: { description: 'The code in the link.', example: 'pnLKo8W2bC5yVfQqJmHt' },
 }
 
 const ADDRESSES =
   'Addresses or one network, separated by commas. Empty: delete; `preserve`: leave as they are. With a network, only the ' +
   'network part of the present addresses changes.'
+
+const FLAG = oneOf('true', 'false')
 
 /** The query parameters that operations name. Others are ignored. */
 export const QUERY_PARAMETERS: Record<string, Described> = {
@@ -98,6 +101,11 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     schema: { type: 'integer', minimum: 0 },
     example: 10,
   },
+  zone: { description: 'Shows only the zone of this absolute name.', example: 'example.com.' },
+  dnssec: { description: 'With `false`, leaves out `dnssec` and `edited_serial`.', schema: FLAG, example: 'false' },
+  rrsets: { description: 'With `false`, leaves out the RRsets.', schema: FLAG, example: 'true' },
+  rrset_name: { description: 'Shows only the RRsets of this absolute name.', example: 'www.example.com.' },
+  rrset_type: { description: 'With `rrset_name`: shows only the RRset of this type.', example: 'A' },
   hostname: {
     description: 'The names to update, separated by commas.',
     example: 'home.example.com',

@@ -1,22 +1,13 @@
-import { once } from 'node:events'
-import { Readable } from 'node:stream'
-import { EXPORT_TIME } from '../../limits.ts'
 import * as zonefiles from '../../service/domains/zonefiles.ts'
+import { answerStream } from '../kit/answer.ts'
 import { parsedUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
 import { answerChanges, terms } from '../kit/terms.ts'
 
-/** Streams a zone file as fast as the client takes it. A later failure breaks the connection. */
+/** Streams a zone file. */
 export async function exportZonefile(ctx: Context): Promise<void> {
-  const breakOff = () => ctx.res.destroy()
-  const parts = Readable.from(zonefiles.exportZone(ctx.state, parsedUrl(ctx).hostname, breakOff))
-  await once(parts, 'readable')
-  const late = setTimeout(breakOff, EXPORT_TIME)
-  parts.once('close', () => {
-    clearTimeout(late)
-  })
-  ctx.set('Content-Type', 'text/dns')
-  ctx.body = parts
+  const { hostname } = parsedUrl(ctx)
+  await answerStream(ctx, 200, 'text/dns', (breakOff) => zonefiles.exportZone(ctx.state, hostname, breakOff))
 }
 
 export async function replaceZonefile(ctx: Context): Promise<void> {

@@ -222,6 +222,10 @@ export class PowerDns implements Nameserver {
     return readServedSoa(this.#api, zone, version)
   }
 
+  soaOf(zone: Name, version: number, at: Timestamp): PublishedRRset {
+    return this.#settings.soa(zone, servedSerial(version, at))
+  }
+
   async read(zone: Name, transfers?: Transfers): Promise<PublishedZone | undefined> {
     return readZone(this.#api, zone, this.#settings, transfers)
   }

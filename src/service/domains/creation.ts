@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { absolute, withAncestors } from '../../dns/names.ts'
-import { Denied, Invalid, NameserverFailure, NotFound } from '../../errors.ts'
-import { inSlices } from '../../flow/slices.ts'
+import { AUTOMATIC_TYPES } from '../../dns/types.ts'
+import { KEY_TYPES } from '../../dns/zonefile.ts'
+import { Denied, Invalid, NameserverFailure, NotFound, Occluded } from '../../errors.ts'
+import { inSlices, type Work } from '../../flow/slices.ts'
 import { APEX_NS_TTL, SMALL_WRITE } from '../../limits.ts'
 import { DENIALS } from '../../nameserver/nameserver.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
@@ -19,11 +21,14 @@ import { disallowed, type NameInput, nameProblems, reserveName } from '../names/
 import { inTurn } from '../throttling/callers.ts'
 import { authoriseWrites, policiesOn } from '../tokens/policies.ts'
 import { renew } from '../tokens/rights.ts'
+import { occlusionProblems, planMany, withNames } from '../zone/bulk.ts'
 import { refuseTooLarge, sizeOf } from '../zone/changes.ts'
 import { nextVersion } from '../zone/claim.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 import { authorOf } from '../zone/journal.ts'
+import { occlusions } from '../zone/occlusion.ts'
 import { openPublication, type Publication } from '../zone/publication.ts'
+import type { RRsetInput } from '../zone/rrset-input.ts'
 import { Zone } from '../zone/zone.ts'
 import { delegate } from './delegations.ts'
 import { type Deleted, deletedDomain, restore } from './domain-history.ts'
@@ -38,7 +43,12 @@ export interface DomainInput extends NameInput {
   at?: Timestamp
   /** The zone file to import. */
   zonefile?: string
+  /** The RRsets to create, without those that an import ignores; not together with a zone file. */
+  rrsets?: RRsetInput[]
 }
+
+/** The first RRsets of a new domain, besides the NS of the apex. */
+type Contents = ZoneFile | { rrsets: RRsetInput[] }
 
 /** @throws Denied if the account has reached its limit of domains */
 export async function refuseBeyondQuota({ db }: { db: Db }, { accountId }: Pick<Actor, 'accountId'>): Promise<void> {
@@ -59,9 +69,13 @@ export async function create(system: System, writer: Writer, input: DomainInput)
     // Read before the transaction, so that other writers do not wait for it; not for a name that no account can have.
     // Its errors come after those of the name.
     const zonefile = name === undefined || nameProblems(name).length > 0 ? [] : await zonefiles.read(text, name)
-    const isLarge = Array.isArray(zonefile) && zonefile.length > SMALL_WRITE
+    const rrsets = input.rrsets?.filter((rrset) => !isGenerated(rrset))
+    const contents = rrsets === undefined ? zonefile : { rrsets }
+    const isLarge = countOf(contents) > SMALL_WRITE
     await using publication = await openPublication(system, writer, { isLarge })
-    const created = await add(publication, writer, input, zonefile)
+    const created = await add(publication, writer, input, contents).catch((error: unknown) => {
+      throw rrsets === undefined ? error : withNames(error, { name: name! }, rrsets)
+    })
     await publication.commit()
     return created
   })
@@ -74,12 +88,12 @@ export async function create(system: System, writer: Writer, input: DomainInput)
 export async function add(
   publication: Publication,
   writer: Writer,
-  input: Omit<DomainInput, 'zonefile'>,
-  zonefile: ZoneFile = [],
+  input: Omit<DomainInput, 'zonefile' | 'rrsets'>,
+  contents: Contents = [],
 ): Promise<DomainWithKeys> {
   const place = await reserve(publication, writer, input)
   const domain = await insert(publication, place)
-  const keys = await createZone(publication, place, domain, zonefile)
+  const keys = await createZone(publication, place, domain, contents)
   await delegate(publication, domain.name, keys)
   return { ...domain, keys }
 }
@@ -153,13 +167,13 @@ async function createZone(
   publication: Publication,
   { creator, old }: Place,
   domain: LockedDomain,
-  zonefile: ZoneFile,
+  contents: Contents,
 ): Promise<Key[]> {
-  const isEmpty = Array.isArray(zonefile) && zonefile.length === 0
+  const isEmpty = countOf(contents) === 0
   const author = authorOf(creator, old !== undefined ? 'restore' : isEmpty ? 'creation' : 'import')
   const policies = await policiesOn(publication.trx, creator, domain.id)
   const zone = new Zone(publication, domain, author, { policies })
-  const rrsets = await firstRRsets(zone, zonefile, old)
+  const rrsets = await firstRRsets(zone, contents, old)
   const keys = await zone.create(rrsets, old === undefined ? null : 'return').catch((error: unknown) => {
     // Another program has created the zone since PowerDNS was asked.
     if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
@@ -168,12 +182,32 @@ async function createZone(
   return managedKeys(domain, keys)
 }
 
+/** Reports whether the service itself writes the RRset, as with a zone file (contract §7.7). */
+function isGenerated({ subname = '', type = '' }: RRsetInput): boolean {
+  return AUTOMATIC_TYPES.has(type) || KEY_TYPES.has(type) || (type === 'NS' && subname === '')
+}
+
+function countOf(contents: Contents): number {
+  if ('rrsets' in contents) return contents.rrsets.length
+  // A file that cannot be read is not empty.
+  return Array.isArray(contents) ? contents.length : 1
+}
+
+/** Returns the RRsets in a request for a new domain. @throws Denied; Invalid with the problems of each */
+function* toCreate(zone: Zone, inputs: RRsetInput[]): Work<RRsetState[]> {
+  const changes = yield* planMany(zone, 'POST', inputs)
+  const found = yield* occlusions(zone.domain, changes, [], [])
+  if (found.length > 0) throw new Invalid(occlusionProblems(changes, new Occluded(found)))
+  return changes.flatMap(({ after }) => after ?? [])
+}
+
 /** Returns the RRsets of a new domain, or of one that comes back. @throws Denied, Invalid */
-async function firstRRsets(zone: Zone, zonefile: ZoneFile, old: Deleted | undefined): Promise<RRsetState[]> {
+async function firstRRsets(zone: Zone, contents: Contents, old: Deleted | undefined): Promise<RRsetState[]> {
   const { nameServers } = zone.publication.system.config
   const apexNs = { subname: '', type: 'NS', ttl: APEX_NS_TTL, records: nameServers }
   if (old === undefined) {
-    const rrsets = [apexNs, ...(await inSlices(zonefiles.toImport(zone, zonefile)))]
+    const given = 'rrsets' in contents ? toCreate(zone, contents.rrsets) : zonefiles.toImport(zone, contents)
+    const rrsets = [apexNs, ...(await inSlices(given))]
     // A zone file may have RRSETS_MAX RRsets beside the NS of the apex.
     refuseTooLarge(zone.publication.system.config, zone.domain, { ...sizeOf(rrsets), rrsets: 0 })
     return rrsets

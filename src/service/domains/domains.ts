@@ -58,6 +58,16 @@ export async function list(visit: Visit, wanted: DomainFilter, cursor?: Cursor):
   return store.page(visit.system.db, visit.actor, cursor, filter)
 }
 
+/** Returns all of the actor's domains, in pages, newest first. */
+export async function* pages(visit: Visit): AsyncGenerator<Domain[]> {
+  let next: Cursor | undefined
+  do {
+    const { rows, older } = await list(visit, {}, next)
+    yield rows
+    next = older
+  } while (next !== undefined)
+}
+
 /** Returns the filter of the stored domains, and these, if it had to read them; nothing, if no name can pass it. */
 export async function filterOf(
   visit: Visit,

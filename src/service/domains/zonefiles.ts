@@ -6,7 +6,7 @@ import { Invalid, Occluded, orNotFound, refusalOf } from '../../errors.ts'
 import { Holder } from '../../flow/budget.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import type { Domain } from '../../store/domains/domains.ts'
-import type { RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
+import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import * as store from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import type { Access } from '../actor.ts'
@@ -161,28 +161,55 @@ function textsIn({ problems }: ZoneFileError): string[] {
   return [...new Set(problems.map(({ text }) => text))]
 }
 
+/** The text of a domain, in some form. */
+export interface Form {
+  /** Returns what comes before the RRsets of this version. @throws NotFound, NameserverFailure */
+  head: (version: number) => string | Promise<string>
+  /** Returns the text of an RRset. */
+  rrset: (rrset: RRsetState) => string
+  tail: string
+}
+
 /**
- * Exports the domain as a zone file that can be imported again (contract §7.8), in parts: a snapshot of the database,
- * with the SOA that is served for it. Few run at a time, because each keeps a connection to the database until its end.
+ * Exports the domain as a zone file that can be imported again (contract §7.8), in parts, with the SOA that is served.
  * @param host the service's host name, for the first line
- * @param breakOff ends the export, because others wait and its client is slow (contract §1.8)
+ * @param breakOff as in `exportIn`
  * @throws NotFound, NameserverFailure before the first part; Conflict if the domain is suspended; Busy
  */
-export async function* exportZone(
-  { system, actor, domain }: Access,
-  host: string,
-  breakOff: () => void,
-): AsyncGenerator<string> {
+export function exportZone(access: Access, host: string, breakOff: () => void): AsyncGenerator<string> {
+  const { system, domain } = access
   // It has no served SOA.
   if (domain.suspended !== null) throw suspension(domain.name)
+  const form: Form = {
+    head: (version) => headOf(system, domain, version, host),
+    rrset: ({ subname, ...rrset }) =>
+      KEY_TYPES.has(rrset.type) ? '' : printRRset({ name: nameOf(domain, subname), ...rrset }),
+    tail: '',
+  }
+  return exportIn(access, form, breakOff)
+}
+
+/**
+ * Exports the domain in a form, in parts: a snapshot of the database. Few run at a time, because each keeps a connection to
+ * the database until its end.
+ * @param breakOff ends the export, because others wait and its client is slow (contract §1.8)
+ * @param filter those RRsets alone
+ * @throws NotFound before the first part; Busy
+ */
+export async function* exportIn(
+  { system, actor, domain }: Access,
+  form: Form,
+  breakOff: () => void,
+  filter: Filter = {},
+): AsyncGenerator<string> {
   const holder = new Holder()
   const leave = await system.bounds.exports.take(`exports of ${groupOf(actor)}`, system.patience, { holder })
   try {
     let text: string | undefined
-    for await (const { version, rrsets } of store.snapshot(system.db, domain.id)) {
-      text ??= await headOf(system, domain, version, host)
-      for (const { subname, ...rrset } of rrsets) {
-        if (!KEY_TYPES.has(rrset.type)) text += printRRset({ name: nameOf(domain, subname), ...rrset })
+    for await (const { version, rrsets } of store.snapshot(system.db, domain.id, filter)) {
+      text ??= await form.head(version)
+      for (const rrset of rrsets) {
+        text += form.rrset(rrset)
         // A single RRset may have two million octets, because each record repeats the name.
         if (text.length > EXPORT_PIECE) {
           holder.begin(breakOff)
@@ -193,7 +220,7 @@ export async function* exportZone(
       }
     }
     holder.begin(breakOff)
-    yield orNotFound(text)
+    yield orNotFound(text) + form.tail
   } finally {
     leave()
   }

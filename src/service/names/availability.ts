@@ -18,7 +18,8 @@ import { signallingZones } from './signalling-zones.ts'
 const tldts = onDemand((require) => require('tldts') as typeof import('tldts'))
 
 const UNDERSCORE = 'Domain names may not begin with an underscore.'
-const EXISTS = 'domain with this name already exists.'
+/** The problem of a name that is a domain already. */
+export const EXISTS = 'domain with this name already exists.'
 const DISALLOWED = 'This domain name conflicts with an existing domain, or is disallowed by policy.'
 
 export function disallowed(): Invalid {

@@ -124,3 +124,20 @@ export function refusals(domain: Domain, changes: Change[], { rrset, message }: 
   const problem = { non_field_errors: [`The DNS backend refused ${refused}: ${message}`] }
   return changes.map((change) => (suspects.has(change) ? problem : {}))
 }
+
+/** Returns the error of a bulk request with its problems by the names of RRsets. @param keys those of the request, in its order */
+export function withNames(
+  error: unknown,
+  domain: Pick<Domain, 'name'>,
+  keys: Pick<RRsetInput, 'subname' | 'type'>[],
+): unknown {
+  if (!(error instanceof Invalid && Array.isArray(error.problems))) return error
+  const named = error.problems.flatMap((problems, position) => {
+    const { subname = '', type } = keys[position]!
+    const texts = Object.entries(problems).flatMap(([field, own]) =>
+      own.map((text) => (field === 'non_field_errors' ? text : `${field}: ${text}`)),
+    )
+    return texts.length === 0 ? [] : [[`RRset ${nameOf(domain, subname)} IN ${type}`, texts] as const]
+  })
+  return new Invalid(Object.fromEntries(named))
+}

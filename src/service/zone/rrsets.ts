@@ -12,6 +12,7 @@ import { authoriseWrites } from '../tokens/policies.ts'
 import { type ItemInput, occlusionProblems, planMany, refusals } from './bulk.ts'
 import { accepted, type Change, changeOf, permitted, planOne, type Written, type ZoneState } from './changes.ts'
 import { checkConditions, tagOf, tagOfDomain, type Terms } from './conditions.ts'
+import type { Source } from './journal.ts'
 import { openZone } from './opening.ts'
 import type { Method, RRsetInput } from './rrset-input.ts'
 import type { Zone } from './zone.ts'
@@ -99,6 +100,24 @@ export async function remove(access: Access, key: RRsetKey, terms: Terms): Promi
 export async function writeMany(access: Access, method: Method, inputs: ItemInput[], terms: Terms): Promise<Written> {
   await using zone = await openZone(access, subnamesOf(inputs), { dryRun: terms.dryRun })
   const changes = await inSlices(planMany(zone, method, inputs))
+  const isAnyPresent = changes.some(({ before }) => before !== undefined)
+  checkConditions(terms, tagOfDomain(zone.domain), isAnyPresent)
+  return await writeAll(zone, changes)
+}
+
+/**
+ * Changes RRsets like a bulk PATCH of a request that depends on the present ones: no other write comes in between.
+ * @param inputs makes the request from the current RRsets at `subnames`
+ * @throws Invalid with the problems of each item, Denied, PreconditionFailed
+ */
+export async function amend(
+  access: Access,
+  subnames: string[],
+  inputs: (current: RRset[]) => Promise<RRsetInput[]>,
+  { terms, source }: { terms: Terms; source: Source },
+): Promise<Written> {
+  await using zone = await openZone(access, subnames.filter(isSubname), { dryRun: terms.dryRun, source })
+  const changes = await inSlices(planMany(zone, 'PATCH', await inputs(zone.current)))
   const isAnyPresent = changes.some(({ before }) => before !== undefined)
   checkConditions(terms, tagOfDomain(zone.domain), isAnyPresent)
   return await writeAll(zone, changes)

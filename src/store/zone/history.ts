@@ -12,6 +12,7 @@ import type { Filter, RRsetKey, RRsetState } from './rrsets.ts'
 export const SOURCES = [
   'api',
   'dyndns',
+  'powerdns-api',
   'import',
   'zonefile',
   'undo',

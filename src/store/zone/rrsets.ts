@@ -159,21 +159,24 @@ function matching({ subname, type, search }: ListFilter): string {
 }
 
 /**
- * Returns all RRsets of a domain, sorted by subname and type, in portions of one snapshot, and its version with each;
- * none if the domain is deleted.
+ * Returns the domain's RRsets that match the filter, sorted by subname and type, in portions of one snapshot, and its
+ * version with each; none if the domain is deleted.
  */
 export async function* snapshot(
   pool: Pool,
   domainId: number,
+  { subname, type }: Filter = {},
 ): AsyncGenerator<{ version: number; rrsets: RRsetState[] }> {
   await using trx = await begin(pool)
   await query(
     trx.db,
     `declare portions no scroll cursor for
      select domains.version, rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records
-     from domains left join rrsets on rrsets.domain_id = domains.id where domains.id = :domainId
+     from domains left join rrsets on rrsets.domain_id = domains.id
+       ${subname === undefined ? '' : 'and subname = :subname'} ${type === undefined ? '' : 'and type = :type'}
+     where domains.id = :domainId
      order by rrsets.subname collate "C", rrsets.type collate "C"`,
-    { domainId },
+    { domainId, subname, type },
   )
   for (;;) {
     const rows = await query<{ version: number } & (RRsetState | { subname: null })>(

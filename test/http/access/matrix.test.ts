@@ -316,6 +316,8 @@ const TOKENS = '/api/v1/auth/tokens'
 const POLICIES = `${TOKENS}/:id/policies/rrsets`
 const DOMAINS = '/api/v1/domains'
 const RRSETS = `${DOMAINS}/:name/rrsets`
+const SERVERS = '/api/v1/servers'
+const ZONES = `${SERVERS}/localhost/zones`
 const ANY = { domain: null, subname: null, type: null }
 
 const account = (outcome: Outcome) => managed((caller) => (caller.restricted === true ? [403, false] : outcome))
@@ -512,7 +514,36 @@ const ROWS: Row[] = [
   ...['/api/v1/dyndns/update', '/nic/update', '/update'].map((path) => ({
     ...{ method: 'GET', path, expected: written(200) },
   })),
+
+  { method: 'GET', path: '/api/v1/openapi-powerdns.json', access: 'open', expected: always(200) },
+  ...['/api', SERVERS, `${SERVERS}/localhost`, `${SERVERS}/localhost/statistics`, ZONES].map((path) => ({
+    ...{ method: 'GET', path, expected: always(200) },
+  })),
+  {
+    method: 'POST',
+    path: ZONES,
+    body: () => ({ name: `${freshName()}.`, kind: 'Native' }),
+    expected: ({ create, relation }) => (create === true ? [201, relation !== 'foreign'] : [403, false]),
+  },
+  { method: 'GET', path: `${ZONES}/:zone`, expected: ifVisible(() => [200, false]) },
+  { method: 'PATCH', path: `${ZONES}/:zone`, body: amended, expected: written(204) },
+  { method: 'PATCH', path: `${ZONES}/:zone`, query: '?dry_run=true', body: amended, expected: examined },
+  { method: 'PUT', path: `${ZONES}/:zone`, expected: ifVisible(() => [204, false]) },
+  {
+    ...{ method: 'DELETE', path: `${ZONES}/:zone`, spoils: true },
+    expected: ifVisible(({ remove, clears }) => (remove === true && clears === true ? [204, true] : [403, false])),
+  },
+  { method: 'GET', path: `${ZONES}/:zone/export`, expected: ifVisible(() => [200, false]) },
+  ...['rectify', 'notify'].map((verb) => ({
+    ...{ method: 'PUT', path: `${ZONES}/:zone/${verb}`, expected: ifVisible(() => [200, false]) },
+  })),
 ]
+
+/** A change of www A by PowerDNS' API. */
+function amended({ domain }: Site): unknown {
+  const records = [{ content: '192.0.2.1' }]
+  return { rrsets: [{ name: `www.${domain}.`, type: 'A', changetype: 'REPLACE', ttl: next(), records }] }
+}
 
 function expected(row: Row, caller: Caller): Outcome {
   if (row.access === 'open') return row.expected(caller)
@@ -590,6 +621,7 @@ function send(site: Site, row: Row, caller: Caller, secret: string | undefined):
       factor: site.factor,
       passkey: site.passkey,
       name: site.domain,
+      zone: `${site.domain}.`,
       subname: 'www',
       type: 'A',
     },
@@ -599,7 +631,7 @@ function send(site: Site, row: Row, caller: Caller, secret: string | undefined):
   const update = path.endsWith('/update')
     ? `?hostname=www.${site.domain}&myip=198.51.${next() >> 8}.${next() & 255}&myipv6=preserve`
     : ''
-  const client = new Client(service().url, secret)
+  const client = new Client(service().url, secret, /^\/api(\/v1\/servers|$)/.test(path) ? 'powerdns' : 'token')
   const url = `//root${target}${update}${query}`
   if (mediaType !== undefined) {
     return client.send(method, url, undefined, { headers: { 'content-type': mediaType }, body: body!(site) as string })
@@ -628,7 +660,7 @@ for (const [name, caller] of Object.entries(CALLERS)) {
         `${row.method} ${row.path}${row.query ?? ''}: ${text}`,
       )
       // What the caller does not see is like what does not exist.
-      if (status === 404) t.true(['{"detail":"Not found."}', 'nohost'].includes(text), text)
+      if (status === 404) t.true(['{"detail":"Not found."}', '{"error":"Not Found"}', 'nohost'].includes(text), text)
       before = after
       if (!changed && !logsOut && row.withoutRRset !== true) continue
       if (row.path.startsWith('/api/v1/auth')) site = { ...site, ...(await makeTokens(site)) }
@@ -643,8 +675,9 @@ for (const [name, caller] of Object.entries(CALLERS)) {
 /** What a caller gets of a suspended domain: instead of each change that its flags allow, and of an export, 409. */
 function ofSuspended(row: Row, caller: Caller): Outcome {
   const isUpdate = row.path.endsWith('/update')
-  const isExport = row.method === 'GET' && row.path.endsWith('/zonefile')
-  const isLook = row.path.endsWith('/delegation') || (row.method === 'GET' && !isUpdate && !isExport)
+  const isExport = row.method === 'GET' && /\/(zonefile|export)$/.test(row.path)
+  const changesNothing = row.method === 'PUT' && row.path.startsWith(ZONES)
+  const isLook = row.path.endsWith('/delegation') || changesNothing || (row.method === 'GET' && !isUpdate && !isExport)
   if (isLook) return expected(row, caller)
   // Policies are asked when the domain is locked, and known to be suspended; of confirmations, which ask others, before.
   const isForbidden = row.path.endsWith('/confirm') && caller.clears !== true
@@ -660,7 +693,8 @@ test('the operator alone changes a suspended domain', async (t) => {
   const rows = ROWS.filter(
     // What is said of the rollover is for those who find it in a served domain.
     ({ path, method }) =>
-      (path.includes(':name') && `${method} ${path}` !== `GET ${DOMAINS}/:name/rollover`) || path.endsWith('/update'),
+      (/:(name|zone)/.test(path) && `${method} ${path}` !== `GET ${DOMAINS}/:name/rollover`) ||
+      path.endsWith('/update'),
   )
   for (const [name, caller] of Object.entries(CALLERS)) {
     const secret = await caller.secret(site)

@@ -4,6 +4,7 @@ import { readConfig } from '../../../src/settings/config.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
+import { doorOf, ZONES } from '../../support/clients/powerdns.ts'
 import { addToken, type Token } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { SIGN_ON } from '../../support/sign-on/settings.ts'
@@ -44,6 +45,8 @@ const CALLERS = {
   login: () => login.api,
   spare: () => spare.api,
   nobody: () => service().anonymous,
+  /** The API token, as a key of PowerDNS. */
+  door: () => doorOf(account),
 }
 
 const PUBLIC = 'public'
@@ -184,6 +187,22 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['token', 'GET', '//root/nic/update?hostname=D', 200, UPDATE],
   ['token', 'GET', '//root/update?hostname=D', 200, UPDATE],
   ['token', 'POST', '/dyndns/update?hostname=D', 405, null],
+  ['door', 'GET', '//root/api', 200, CHEAP],
+  ['door', 'GET', '/servers', 200, CHEAP],
+  ['door', 'GET', '/servers/localhost', 200, CHEAP],
+  ['door', 'GET', '/servers/localhost/statistics', 200, CHEAP],
+  ['door', 'GET', ZONES, 200, CHEAP],
+  ['door', 'POST', ZONES, 422, EXPENSIVE],
+  ['door', 'GET', `${ZONES}/D.`, 200, CHEAP],
+  ['door', 'PATCH', `${ZONES}/D.`, 422, PER_DOMAIN],
+  ['door', 'PATCH', `${ZONES}/D.?dry_run=true`, 422, CHEAP],
+  ['door', 'PUT', `${ZONES}/D.`, 204, PER_DOMAIN],
+  ['door', 'DELETE', `${ZONES}/D.?dry_run=1`, 422, PER_DOMAIN],
+  ['door', 'POST', `${ZONES}/D.`, 405, PER_DOMAIN],
+  ['door', 'GET', `${ZONES}/D./export`, 200, EXPENSIVE],
+  ['door', 'PUT', `${ZONES}/D./rectify`, 200, CHEAP],
+  ['door', 'PUT', `${ZONES}/D./notify`, 200, CHEAP],
+  ['token', 'GET', '/openapi-powerdns.json', 200, null],
   ['nobody', 'GET', '//root/nic/checkip.html', 200, null],
   ['token', 'GET', '/openapi.json', 200, null],
   ['token', 'GET', '/openapi.yaml', 200, null],
@@ -199,7 +218,7 @@ for (const [caller, method, path, status, scope] of ROWS) {
     const client = CALLERS[caller]()
     const hasHead = method === 'GET' && !WITHOUT_HEAD.test(path) && !path.includes('checkip')
     for (const each of hasHead ? ['GET', 'HEAD'] : [method]) {
-      const sender = caller === 'spare' ? account.api : client
+      const sender = caller === 'spare' || caller === 'door' ? account.api : client
       const before = await left(sender)
       const answer = await send(client, each, path)
       t.is(answer.status, status)

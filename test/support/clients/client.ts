@@ -23,9 +23,11 @@ export class Client {
   readonly url: string
   readonly #authorization: Record<string, string>
 
-  constructor(url: string, secret?: string) {
+  /** @param door where the secret is presented: in the header of the API, or in that of PowerDNS' */
+  constructor(url: string, secret?: string, door: 'token' | 'powerdns' = 'token') {
     this.url = url
-    this.#authorization = secret === undefined ? {} : { authorization: `Token ${secret}` }
+    const header = door === 'token' ? { authorization: `Token ${secret}` } : { 'x-api-key': secret! }
+    this.#authorization = secret === undefined ? {} : header
   }
 
   /** @param path below /api/v1, or from the root if it begins with `//root` */

@@ -74,6 +74,11 @@ class Description {
     )
   }
 
+  /** Whether the document has the path of a target. */
+  has(target: string): boolean {
+    return this.#find(new URL(target, 'http://test').pathname) !== undefined
+  }
+
   #problem(exchange: Exchange): string | undefined {
     const { method, target, status } = exchange
     const found = this.#find(new URL(target, 'http://test').pathname)
@@ -244,9 +249,12 @@ const services = new Map<string, (exchange: Exchange) => Promise<Description | u
 /** Says with which settings the service at a URL runs. */
 export function describeService(url: string, config: Config): void {
   let description: Description | undefined
-  services.set(url, async ({ requestHeaders: { host } }) => {
+  let powerdns: Description | undefined
+  services.set(url, async ({ target, requestHeaders: { host } }) => {
     // On these hosts, every path means the same.
     if ([...config.updateHosts, ...config.checkIpHosts].includes(host ?? '')) return undefined
+    powerdns ??= config.powerdnsApi ? descriptionOf(createRouter(config).describePowerdns!()) : undefined
+    if (powerdns?.has(target) === true) return powerdns
     return (description ??= descriptionOf(createRouter(config).document))
   })
 }
@@ -260,13 +268,20 @@ export async function checkExchange(url: string, exchange: Exchange): Promise<vo
 
 /** Lets a service of unknown settings describe itself, if it can at the moment. */
 function describeByItself(url: string): void {
-  let description: Description | undefined
-  services.set(url, async ({ headers }) => {
+  let descriptions: Description[] | undefined
+  services.set(url, async ({ target, headers }) => {
     // Every answer of the service has this header; without it, a balancer in front has answered.
     if (headers['x-request-id'] === undefined) return undefined
-    if (description !== undefined) return description
-    const answer = await request(`${url}/api/v1/openapi.json`).catch(() => undefined)
-    if (answer?.statusCode !== 200) return undefined
-    return (description = descriptionOf((await answer.body.json()) as object))
+    if (descriptions === undefined) {
+      const documents = ['openapi.json', 'openapi-powerdns.json'].map(async (path) => {
+        const answer = await request(`${url}/api/v1/${path}`).catch(() => undefined)
+        const text = await answer?.body.text()
+        return answer?.statusCode === 200 ? descriptionOf(JSON.parse(text!) as object) : undefined
+      })
+      const [own, powerdns] = await Promise.all(documents)
+      if (own === undefined) return undefined
+      descriptions = powerdns === undefined ? [own] : [powerdns, own]
+    }
+    return descriptions.find((each) => each.has(target)) ?? descriptions.at(-1)
   })
 }
