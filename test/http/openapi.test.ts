@@ -53,7 +53,7 @@ function powerdnsDocument(): Document {
   return createRouter(readConfig({})).describePowerdns!() as unknown as Document
 }
 
-test('both have every path, and the methods of the path besides HEAD and OPTIONS', async (t) => {
+test('it has every path, and the methods of the path besides HEAD and OPTIONS', async (t) => {
   const { router } = createRouter(readConfig({ CAPTCHA: 'on', CI_CONTROL: 'on' }))
   const { paths } = documentOf({ CAPTCHA: 'on', CI_CONTROL: 'on' })
   const { paths: others } = powerdnsDocument()
