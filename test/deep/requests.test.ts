@@ -1,13 +1,16 @@
 import test from 'ava'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { beginAttempt } from '../../src/service/sign-on/browser.ts'
 import { newDomain, newRRset } from '../support/clients/api.ts'
+import { addMember, loginOf } from '../support/clients/members.ts'
 import { person, resetLink } from '../support/clients/people.ts'
 import { exchange, hold, type RawAnswer } from '../support/clients/raw.ts'
 import { depth } from '../support/depth.ts'
 import { useService } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 import { type LocalService, startService } from '../support/servers/service.ts'
+import { SIGN_ON } from '../support/sign-on/settings.ts'
 import { MISTAKEN, mutated, templates, unchanged, type World } from './requests.ts'
 
 // Requests that were valid before a few octets of them were changed: never 5xx, but for 503 with Retry-After.
@@ -20,8 +23,9 @@ const CLIENTS = 32
 const PATIENCE = 1_000
 
 /** Makes what the requests refer to. The requests go to another service, which asks for captchas. */
-const service = useService({ LOG_LEVEL: 'error' })
+const service = useService({ LOG_LEVEL: 'error', ...SIGN_ON })
 const SETTINGS = {
+  ...SIGN_ON,
   CAPTCHA: 'on',
   REGISTRATION: 'open',
   LOG_LEVEL: 'error',
@@ -38,7 +42,21 @@ async function newWorld(name: string): Promise<World> {
   await newRRset(account.api, domain)
   const { id } = (await account.api.post('/auth/tokens/', { name: 'other' })).json as { id: string }
   const { path } = await resetLink(service(), someone)
-  return { ...account, domain, other: id, email: someone.email, password: someone.password, link: path }
+  const { secret: login } = await loginOf(service(), account.id)
+  const { memberId: member } = await addMember(service(), account.id, 'viewer')
+  const { cookie, binding } = beginAttempt(service().system)
+  const signIn = { cookie, state: binding.state }
+  return {
+    ...account,
+    login,
+    member,
+    signIn,
+    domain,
+    other: id,
+    email: someone.email,
+    password: someone.password,
+    link: path,
+  }
 }
 
 function heapInUse(): number {

@@ -5,6 +5,8 @@ export interface World {
   id: string
   tokenId: string
   secret: string
+  /** The secret of a login token. */
+  login: string
   domain: string
   /** The id of another token. */
   other: string
@@ -12,6 +14,10 @@ export interface World {
   password: string
   /** The path of a confirmation link, below /api/v1. */
   link: string
+  /** A member of the account. */
+  member: string
+  /** The cookie of a browser that signs in at the issuer, and the state in its URL. */
+  signIn: { cookie: string; state: string }
 }
 
 /** A request before it becomes octets. */
@@ -24,8 +30,10 @@ interface Template {
 
 /** A valid request to each endpoint, in each form of its authentication. */
 export function templates(world: World): Template[] {
-  const { domain, other, tokenId, secret, email, password, link } = world
+  const { domain, other, tokenId, secret, email, password, link, member, signIn } = world
   const token = { Authorization: `Token ${secret}` }
+  const login = { Authorization: `Token ${world.login}` }
+  const browser = { Cookie: `__Host-zoneplane-sign-in=${signIn.cookie}` }
   const basic = { Authorization: `Basic ${Buffer.from(`${domain}:${secret}`).toString('base64')}` }
   const www = { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] }
   const text = { subname: 'text', type: 'TXT', ttl: 60, records: ['"a \\"b\\" c"', '"\\200"'] }
@@ -70,6 +78,21 @@ export function templates(world: World): Template[] {
     ['POST /api/v1/auth/login/passkey/options/', {}, {}],
     ['POST /api/v1/auth/login/passkey/', {}, { passkey: signed }],
     ['POST /api/v1/auth/token/passkey/', token, { passkey: signed }],
+    ['POST /api/v1/auth/passkeys/', login, { name: 'laptop', passkey: attested }],
+    ['GET /api/v1/auth/members/?cursor=', login],
+    ['POST /api/v1/auth/members/', login, { email: `member-${email}`, role: 'editor', domains: [domain] }],
+    [`PATCH /api/v1/auth/members/${member}/?tokens=keep`, login, { role: 'admin', domains: null }],
+    [`DELETE /api/v1/auth/members/${other}/?tokens=end`, login],
+    ['GET /api/v1/auth/memberships/', login],
+    [`POST /api/v1/auth/memberships/${member}/token/`, login, {}],
+    ['GET /api/v1/auth/oidc/'],
+    ['POST /api/v1/auth/oidc/', {}, {}],
+    [`GET /api/v1/auth/oidc/callback/?code=x&state=${signIn.state}&iss=http://127.0.0.1:9`, browser],
+    ['POST /api/v1/auth/oidc/token/', browser, { code: 'x'.repeat(28) }],
+    ['GET /api/v1/auth/oidc/link/', login],
+    ['POST /api/v1/auth/oidc/link/', { ...login, ...browser }, { code: 'x'.repeat(28) }],
+    ['DELETE /api/v1/auth/oidc/link/', login],
+    ['POST /api/v1/auth/oidc/logout/', form, 'logout_token=e30.e30.AA'],
     ['GET /api/v1/auth/tokens/', token],
     ['GET /api/v1/auth/tokens/?cursor=', token],
     ['POST /api/v1/auth/tokens/', token, restrictions],
