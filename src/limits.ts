@@ -18,9 +18,13 @@ export const ALLOWED_SUBNETS_MAX = 256
 export const TRANSFER_ADDRESSES_MAX = 8
 export const TRANSFER_NOTIFY_MAX = 4
 
-/** Tokens of an account (contract §5.6), counted apart for API and login tokens; and policies of a token (§6.2). */
+/**
+ * Tokens of an account (contract §5.6), counted apart for API and login tokens; policies of a token (§6.2), and shapes of
+ * their patterns (§6.4), each of which a write looks up for each name.
+ */
 export const TOKENS_MAX = 1_000
 export const POLICIES_MAX = 2_000
+export const SHAPES_MAX = 20
 
 /** Names of domains that a membership can be limited to (contract §19.1). */
 export const MEMBER_DOMAINS_MAX = 1_000

@@ -6,6 +6,8 @@ export interface Scope {
   domain: string | null
   /** Empty at the apex. */
   subname: string | null
+  /** In place of a subname. */
+  subname_pattern?: string | null
   type: string | null
 }
 
@@ -14,12 +16,23 @@ export interface Policy extends Scope {
 }
 
 /** Reports whether this is the default policy, which decides where no other matches. */
-export function isDefault({ domain, subname, type }: Scope): boolean {
-  return domain === null && subname === null && type === null
+export function isDefault({ domain, type, ...scope }: Scope): boolean {
+  return domain === null && nameIn(scope) === null && type === null
+}
+
+/** The subname or the pattern of a policy; null: any. */
+export function nameIn({ subname, subname_pattern: pattern = null }: Pick<Scope, 'subname' | 'subname_pattern'>) {
+  return subname ?? pattern
 }
 
 export function isSameScope(a: Scope, b: Scope): boolean {
-  return a.domain === b.domain && a.subname === b.subname && a.type === b.type
+  const scopes = [a, b].map(({ domain, subname, subname_pattern: pattern = null, type }) => [
+    domain,
+    subname,
+    pattern,
+    type,
+  ])
+  return JSON.stringify(scopes[0]) === JSON.stringify(scopes[1])
 }
 
 /** The policies in the order in which people read them: the exceptions, and then what holds for the rest. */
@@ -28,7 +41,9 @@ export function inReadingOrder<P extends Policy>(policies: P[]): P[] {
 }
 
 /** What a policy is about: `TXT at _acme-challenge.www.example.org`. @param all what it is about if it names nothing */
-export function scopeWords({ domain, subname, type }: Scope, all: string): string {
+export function scopeWords({ domain, subname, subname_pattern: pattern, type }: Scope, all: string): string {
+  if (pattern != null)
+    return `${type ?? 'any type'} at names like ${pattern}${domain === null ? ' of any domain' : `.${domain}`}`
   if (subname === null && type === null) return domain === null ? all : `${all} in ${domain}`
   const holder = domain ?? 'any domain'
   const name =

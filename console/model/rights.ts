@@ -1,4 +1,4 @@
-import { isDefault, type Policy, scopeWords } from './policies.ts'
+import { isDefault, nameIn, type Policy, scopeWords } from './policies.ts'
 import { counted } from './rrset.ts'
 
 /** What a token may do, as far as it decides about what the console offers. */
@@ -21,7 +21,7 @@ export const ROLES = {
 export type Role = keyof typeof ROLES
 
 /** A policy that permits no write, with all members that policies have in the API. */
-const NO_WRITES = { id: '', domain: null, subname: null, type: null, perm_write: false }
+const NO_WRITES = { id: '', domain: null, subname: null, subname_pattern: null, type: null, perm_write: false }
 
 /** The policies of a token, with that of its role: viewers write nothing. What one may write is decided by these alone. */
 export function policiesFor<P extends Policy>({
@@ -79,7 +79,7 @@ export function deedsOf(token: Token & { auto_policy: boolean }, policies: Polic
   const isFree = policies.every((policy) => policy.perm_write)
   // Domains can be deleted by who may write all of them.
   const isWholeSomewhere = policies.some(
-    ({ subname, type, perm_write: may }) => may && subname === null && type === null,
+    ({ type, perm_write: may, ...scope }) => may && nameIn(scope) === null && type === null,
   )
   const deeds = [
     ...writesOf(policies),
@@ -109,13 +109,16 @@ function writesOf(policies: Policy[]): string[] {
 /** What policies are about, with all types of a name together. */
 function placesOf(policies: Policy[]): string[] {
   const types = new Map<string, string[]>()
-  for (const { domain, subname, type } of policies) {
-    const key = JSON.stringify([domain, subname, type === null])
+  for (const { domain, subname, subname_pattern: pattern = null, type } of policies) {
+    const key = JSON.stringify([domain, subname, pattern, type === null])
     types.set(key, [...(types.get(key) ?? []), ...(type === null ? [] : [type])])
   }
   return [...types].map(([key, list]) => {
-    const [domain, subname, isAny] = JSON.parse(key) as [string | null, string | null, boolean]
-    return scopeWords({ domain, subname, type: isAny ? null : listOf(list, 'conjunction') }, 'everything')
+    const [domain, subname, pattern, isAny] = JSON.parse(key) as [string | null, string | null, string | null, boolean]
+    return scopeWords(
+      { domain, subname, subname_pattern: pattern, type: isAny ? null : listOf(list, 'conjunction') },
+      'everything',
+    )
   })
 }
 

@@ -100,6 +100,7 @@ export function TokenPolicies({ token: { id }, policies, reload }: Props) {
 function NewPolicy({ id, onAdded }: { id: string; onAdded: () => void }) {
   const [domain, setDomain] = useState('')
   const [subname, setSubname] = useState('')
+  const [pattern, setPattern] = useState('')
   const [type, setType] = useState('')
   const [may, setMay] = useState(true)
   const action = useAction()
@@ -108,6 +109,7 @@ function NewPolicy({ id, onAdded }: { id: string; onAdded: () => void }) {
     await addPolicy(id, {
       domain: typedName(domain) || null,
       subname: subname.trim() === '@' ? '' : typedName(subname) || null,
+      subname_pattern: typedName(pattern) || null,
       type: type.trim().toUpperCase() || null,
       perm_write: may,
     })
@@ -120,7 +122,7 @@ function NewPolicy({ id, onAdded }: { id: string; onAdded: () => void }) {
   return (
     <details>
       <summary>Add a policy</summary>
-      <Form action={action} fields={['domain', 'subname', 'type']} submit="Add the policy" onSubmit={add}>
+      <Form action={action} fields={['domain', 'subname', 'subname_pattern', 'type']} submit="Add the policy" onSubmit={add}>
         <div class="row" ref={row}>
           <div class="field">
             <label for="policy-may">It</label>
@@ -137,8 +139,10 @@ function NewPolicy({ id, onAdded }: { id: string; onAdded: () => void }) {
           </div>
           <Field label="Type" hint="Such as TXT. Empty: any." value={type} onText={setType}
             problems={action.of('type')} />
-          <Field label="Name in the domain" hint="Such as www, in whole: * is no pattern. @ is the domain’s own name. Empty: any." value={subname}
+          <Field label="Name in the domain" hint="Such as www. @ is the domain’s own name. Empty: any." value={subname}
             onText={setSubname} problems={action.of('subname')} />
+          <Field label="Or a pattern" hint="* is one label, ** are some: _acme-challenge.**" value={pattern}
+            onText={setPattern} problems={action.of('subname_pattern')} />
           <Field label="Domain" hint="Such as example.org. Empty: any." value={domain} onText={setDomain}
             problems={action.of('domain')} />
         </div>

@@ -2,36 +2,84 @@ import test from 'ava'
 import fc from 'fast-check'
 import { mayWrite, mayWriteIn } from '../../console/model/may-write.ts'
 import { isDefault, placeOf, type Policy, sentenceOf, subnameOf } from '../../console/model/policies.ts'
+import { patternProblems } from '../../src/dns/subname-patterns.ts'
 import { mayWrite as serviceMayWrite } from '../../src/service/tokens/policies.ts'
 
 const DOMAINS = ['example.org', 'www.example.org']
 const DOMAIN = fc.constantFrom(...DOMAINS)
-const SUBNAME = fc.constantFrom('', 'www', '*')
 const TYPE = fc.constantFrom('A', 'TXT')
+const PATTERN = fc
+  .array(fc.constantFrom('a', 'b', '*', '**'), { minLength: 1, maxLength: 3 })
+  .map((labels) => labels.join('.'))
+  .filter((pattern) => patternProblems(pattern).length === 0)
+
+/** The subnames of up to four labels: of those in policies, one that is in none, and that of a wildcard record. */
+const SUBNAMES = ['', ...['a', 'b', 'c', '*'].flatMap((first) => [first, ...below(first, 3)])]
+
+function below(first: string, more: number): string[] {
+  if (more === 0) return []
+  const names = ['a', 'b', 'c'].map((label) => `${first}.${label}`)
+  return [...names, ...names.flatMap((name) => below(name, more - 1))]
+}
+
+const SUBNAME = fc.constantFrom('', 'a', '*', '*.a', 'a.b', 'b.a.b', ...SUBNAMES)
+const NAMED = fc.oneof(
+  fc.constant({ subname: null, subname_pattern: null }),
+  fc.record({ subname: SUBNAME, subname_pattern: fc.constant(null) }),
+  fc.record({ subname: fc.constant(null), subname_pattern: PATTERN }),
+)
+type StoredPolicy = Required<Policy>
+const DEFAULT = { domain: null, subname: null, subname_pattern: null, type: null }
 
 /** Policies that the service allows: none, or no scope twice, and a default policy among them. */
-const POLICIES = fc
-  .uniqueArray(
-    fc.record({
-      domain: fc.option(DOMAIN),
-      subname: fc.option(SUBNAME),
-      type: fc.option(TYPE),
-      perm_write: fc.boolean(),
-    }),
-    { selector: ({ domain, subname, type }) => JSON.stringify([domain, subname, type]), maxLength: 20 },
-  )
-  .filter((policies) => policies.length === 0 || policies.some(isDefault))
+const POLICIES = fc.oneof(
+  { weight: 1, arbitrary: fc.constant<StoredPolicy[]>([]) },
+  {
+    weight: 9,
+    arbitrary: fc
+      .tuple(
+        fc.uniqueArray(
+          fc
+            .record({ domain: fc.option(DOMAIN), named: NAMED, type: fc.option(TYPE), perm_write: fc.boolean() })
+            .map(({ named, ...policy }) => ({ ...policy, ...named })),
+          { selector: (policy) => JSON.stringify({ ...policy, perm_write: null }), maxLength: 20, size: 'max' },
+        ),
+        fc.boolean(),
+      )
+      .map(([policies, may]): StoredPolicy[] => [
+        { ...DEFAULT, perm_write: may },
+        ...policies.filter((policy) => !isDefault(policy)),
+      ]),
+  },
+)
 
 test('a token may write in a domain if there is an RRset that it may write', (t) => {
   fc.assert(
     fc.property(POLICIES, DOMAIN, (policies, domain) => {
-      const isAny = ['', 'www', '*', 'other'].some((subname) =>
+      const isAny = SUBNAMES.some((subname) =>
         ['A', 'TXT', 'MX'].some((type) => mayWrite(policies, { domain, subname, type }).may),
       )
       t.is(mayWriteIn(policies, domain), isAny)
     }),
-    { numRuns: 5000 },
+    { numRuns: 3000 },
   )
+})
+
+test('a token may write in a domain also if its patterns together leave little', (t) => {
+  const may = (permitted: string, ...denied: string[]) =>
+    mayWriteIn(
+      [
+        { ...DEFAULT, perm_write: false },
+        { ...DEFAULT, subname_pattern: permitted, perm_write: true },
+        ...denied.map((pattern) => ({ ...DEFAULT, subname_pattern: pattern, perm_write: false })),
+      ],
+      'example.org',
+    )
+  t.true(may('**', '*'))
+  t.true(may('**', '*.**'))
+  t.false(may('**', '*', '*.**'))
+  t.true(may('**', '*', '*.*', '*.*.*.**'))
+  t.false(may('**', '*', '*.*', '*.*.*', '*.*.*.**'))
 })
 
 test('the console and the service agree on what a token may write', (t) => {
@@ -39,7 +87,8 @@ test('the console and the service agree on what a token may write', (t) => {
     fc.property(POLICIES, DOMAIN, SUBNAME, TYPE, (policies, domain, subname, type) => {
       const rows = policies.map((policy) => ({
         domainId: policy.domain === null ? null : DOMAINS.indexOf(policy.domain),
-        subname: policy.subname,
+        subname: policy.subname ?? policy.subname_pattern,
+        isPattern: policy.subname_pattern !== null,
         type: policy.type,
         permWrite: policy.perm_write,
       }))
@@ -49,7 +98,7 @@ test('the console and the service agree on what a token may write', (t) => {
       t.is(policy?.perm_write ?? true, may)
       t.is(policy === undefined, policies.length === 0)
     }),
-    { numRuns: 5000 },
+    { numRuns: 20_000 },
   )
 })
 
@@ -67,6 +116,14 @@ test('a policy is a sentence', (t) => {
   t.is(sentence({ subname: '', type: 'A' }), 'May write A at any domain itself.')
   t.is(sentence({ domain }), 'May write everything in example.org.')
   t.is(sentence({ domain, perm_write: false }), 'May not write anything in example.org.')
+  t.is(
+    sentence({ domain, subname_pattern: '_acme-challenge.**', type: 'TXT' }),
+    'May write TXT at names like _acme-challenge.**.example.org.',
+  )
+  t.is(
+    sentence({ subname_pattern: '*.dyn', perm_write: false }),
+    'May not write any type at names like *.dyn of any domain.',
+  )
   t.is(sentence({ type: 'A', perm_write: false }), 'May not write A at any name of any domain.')
   t.is(sentence({}), 'May write everything else.')
   t.is(sentence({ perm_write: false }), 'May not write anything else.')

@@ -176,7 +176,7 @@ const MEMBERS: Record<string, string> = {
     'perm_manage_tokens allowed_subnets auto_policy is_valid maker',
   Member: 'id email role domains state invited accepted last_active source second_factor',
   Membership: 'id account role domains require_mfa accepted last_active source',
-  Policy: 'id domain subname type perm_write',
+  Policy: 'id domain subname subname_pattern type perm_write',
   Domain: 'created published name minimum_ttl touched suspended',
   DomainWithKeys: 'created published name keys minimum_ttl touched suspended',
   DomainOverview: 'created published name minimum_ttl touched suspended rrsets last_change delegation rollover',

@@ -49,7 +49,7 @@ const CURRENT = fc
   )
 
 /** The policies of a token that may write nothing. */
-const NOTHING: Policy[] = [{ domainId: null, subname: null, type: null, permWrite: false }]
+const NOTHING: Policy[] = [{ domainId: null, subname: null, isPattern: false, type: null, permWrite: false }]
 
 /** A request with valid fields; PUT and PATCH address an RRset that exists. */
 const REQUEST = fc.tuple(CURRENT, METHOD, SUBNAME, TYPE).chain(([current, method, subname, type]) =>
@@ -135,7 +135,7 @@ test('a write that the policies forbid is denied and reveals nothing about the z
     fc.property(REQUEST, (request) => {
       t.throws(() => plan(request, NOTHING), { instanceOf: Denied })
       const { subname, type } = request.key
-      t.throws(() => plan(request, [...NOTHING, { domainId: 1, subname, type, permWrite: false }]), {
+      t.throws(() => plan(request, [...NOTHING, { domainId: 1, subname, isPattern: false, type, permWrite: false }]), {
         instanceOf: Denied,
       })
     }),

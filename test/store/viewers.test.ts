@@ -87,18 +87,20 @@ test('the policies on a domain are those that name it and those that name no dom
     { subname: 'www' },
     { type: 'A', perm_write: true },
     { domain_id: id, subname: '', type: 'TXT' },
+    { subname: '**', is_pattern: true },
   ])
   const other = await fill.domain(accountId)
   await insert(pool, 'policies', { created: 'now', token_id: actor.tokenId, domain_id: other })
   const policies = await policiesOn(pool, actor, named.id)
-  const texts = policies.map(({ domainId, subname, type, permWrite }) =>
-    JSON.stringify([domainId, subname, type, permWrite]),
+  const texts = policies.map(({ domainId, subname, isPattern, type, permWrite }) =>
+    JSON.stringify([domainId, subname, isPattern, type, permWrite]),
   )
   t.deepEqual(texts.sort(), [
-    `[${named.id},"","TXT",false]`,
-    '[null,"www",null,false]',
-    '[null,null,"A",true]',
-    '[null,null,null,true]',
+    `[${named.id},"",false,"TXT",false]`,
+    '[null,"**",true,null,false]',
+    '[null,"www",false,null,false]',
+    '[null,null,false,"A",true]',
+    '[null,null,false,null,true]',
   ])
 })
 

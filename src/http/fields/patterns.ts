@@ -33,6 +33,11 @@ export const DOMAIN_NAME: JsonSchema = {
 export const SUBNAME_TEXT = trimmed(String.raw`|\*|(\*\.)?([a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}`, {
   maxLength: SUBNAME_LENGTH,
 })
+/** With `*` and no `**`, or with one `**` that no `*` follows. */
+export const SUBNAME_PATTERN = trimmed(
+  String.raw`([a-z0-9_-]{1,63}\.)*\*(\.([a-z0-9_-]{1,63}|\*))*|(([a-z0-9_-]{1,63}|\*)\.)*\*\*(\.[a-z0-9_-]{1,63}(\.([a-z0-9_-]{1,63}|\*))*)?`,
+  { maxLength: SUBNAME_LENGTH },
+)
 /** Larger numbers become texts with a plus sign. */
 export const SUBNAME: JsonSchema = {
   anyOf: [SUBNAME_TEXT, { type: 'number', exclusiveMinimum: -1e21, exclusiveMaximum: 1e21 }],

@@ -1,4 +1,4 @@
-import { BODY_RESOURCE, POLICIES_MAX, TOKENS_MAX } from '../../limits.ts'
+import { BODY_RESOURCE, POLICIES_MAX, SHAPES_MAX, TOKENS_MAX } from '../../limits.ts'
 import { arrayOf, ref } from '../fields/schema.ts'
 import type { Group } from '../kit/resource.ts'
 import { authenticate, requires } from '../middleware/authenticate.ts'
@@ -87,7 +87,8 @@ export const TOKENS: Group = {
   ],
 }
 
-const wholePolicy = json(POLICY.input('PolicyInput', ['domain', 'subname', 'type']))
+const wholePolicy = json(POLICY.input('PolicyInput', ['domain', 'type']))
+const TOO_MANY_SHAPES = `Limit exceeded: a token can have at most ${SHAPES_MAX} shapes of patterns.`
 /** The errors of rejected policies. */
 const REFUSED = {
   400: [
@@ -135,7 +136,10 @@ export const POLICIES: Group = {
         summary: 'Create a policy',
         takes: wholePolicy,
         answers: { 201: shows(POLICY.schema) },
-        errors: { ...REFUSED, 403: [`Limit exceeded: a token can have at most ${POLICIES_MAX} policies.`] },
+        errors: {
+          ...REFUSED,
+          403: [`Limit exceeded: a token can have at most ${POLICIES_MAX} policies.`, TOO_MANY_SHAPES],
+        },
         chain: [resourceJson, policies.createPolicy],
       },
     },

@@ -19,7 +19,7 @@ import { after, type Timestamp } from '../../time.ts'
 import { type Actor, operatorFor, unrestricted, type Writer } from '../actor.ts'
 import { disallowed, type NameInput, nameProblems, reserveName } from '../names/availability.ts'
 import { inTurn } from '../throttling/callers.ts'
-import { authoriseWrites, policiesOn } from '../tokens/policies.ts'
+import { authoriseEach, authoriseWrites, policiesOn } from '../tokens/policies.ts'
 import { renew } from '../tokens/rights.ts'
 import { occlusionProblems, planMany, withNames } from '../zone/bulk.ts'
 import { refuseTooLarge, sizeOf } from '../zone/changes.ts'
@@ -214,7 +214,7 @@ async function firstRRsets(zone: Zone, contents: Contents, old: Deleted | undefi
   }
   // Every new domain has these, whatever the policies.
   const others = old.rrsets.filter((rrset) => !isDeepStrictEqual(rrset, apexNs))
-  authoriseWrites(zone.policies, zone.domain.id, others)
+  await authoriseEach(zone.policies, zone.domain.id, others)
   return old.rrsets
 }
 

@@ -13,7 +13,7 @@ import { isUuid } from '../ids.ts'
 import { wordsOf } from '../names/history-search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
 import { inSearchTurn } from '../throttling/callers.ts'
-import { authoriseWrites } from '../tokens/policies.ts'
+import { authoriseEach } from '../tokens/policies.ts'
 import { accepted, type Change, changeOf, permitted, rrsetKey, type Written } from '../zone/changes.ts'
 import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
 import { openZone } from '../zone/opening.ts'
@@ -100,7 +100,7 @@ export async function undo(access: Access, id: string, terms: Terms): Promise<Wr
   const subnames = [...new Set(steps.map(({ subname }) => subname))]
   await using zone = await openZone(access, subnames, { dryRun: terms.dryRun, source: 'undo' })
   const changes = await inSlices(changesFrom(zone.current, steps))
-  await authorise(zone, changes)
+  await authoriseEach(zone.policies, zone.domain.id, changes)
   const conflicts = [...(await changed(zone, steps)), ...excluded(zone, steps)]
   if (conflicts.length > 0) throw new Obstructed(conflicts.map(({ subname, type }) => ({ subname, type })))
   return await carryOut(zone, changes, terms)
@@ -139,7 +139,7 @@ export async function restore(access: Access<Writer>, when: When, terms: Terms):
   const { system, trx } = publication
   const time = await timeOf(trx, domain, when, system.now())
   const changes = await inSlices(changesFrom(zone.current, await store.statesAt(trx, domain.id, time)))
-  await authorise(zone, changes)
+  await authoriseEach(zone.policies, zone.domain.id, changes)
   return await carryOut(zone, changes, terms)
 }
 
@@ -171,13 +171,6 @@ function* changesFrom(current: RRset[], steps: Omit<Step, 'after'>[]): Work<Chan
     yield
   }
   return changes
-}
-
-/** @throws Denied unless the writer's policies allow all these changes */
-async function authorise({ policies, domain }: Zone, changes: Change[]): Promise<void> {
-  await mapInSlices(changes, (change) => {
-    authoriseWrites(policies, domain.id, [change])
-  })
 }
 
 /** @throws Invalid if the account may not make one of the changes, or PowerDNS rejects one; PreconditionFailed */

@@ -1,5 +1,6 @@
 import { isDomainName, lowerCase, topLabel, withAncestors } from '../../dns/names.ts'
 import { Conflict, Denied, NotFound, orNotFound, unlessNotFound } from '../../errors.ts'
+import { mapInSlices } from '../../flow/slices.ts'
 import { DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import { type Denial, DENIALS } from '../../nameserver/nameserver.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
@@ -140,7 +141,9 @@ export async function authoriseWhole(db: Db, domain: Domain, policies: Policy[])
   if (policies.length === 0) return
   if (policies.some((policy) => policy.domainId === domain.id && !policy.permWrite)) throw new Denied()
   const keys = [{ subname: '', type: 'NS' }, ...(await rrsets.list(db, domain.id))]
-  if (!keys.every((key) => mayWrite(policies, domain.id, key))) throw new Denied()
+  await mapInSlices(keys, (key) => {
+    if (!mayWrite(policies, domain.id, key)) throw new Denied()
+  })
 }
 
 /**

@@ -12,7 +12,7 @@ import type { System } from '../../system.ts'
 import type { Access } from '../actor.ts'
 import { suspension } from '../names/suspended.ts'
 import { groupOf, inTurn } from '../throttling/callers.ts'
-import { authoriseWrites } from '../tokens/policies.ts'
+import { authoriseEach, authoriseWrites } from '../tokens/policies.ts'
 import {
   type Change,
   changeOf,
@@ -83,7 +83,7 @@ export async function replace(access: Access, text: string, terms: Terms): Promi
     await using zone = await openZone(access, 'all', { dryRun: terms.dryRun, source: 'zonefile' })
     const changes = await inSlices(replacements(zone, zonefile))
     const effective = changes.filter(({ isEffective }) => isEffective)
-    authoriseWrites(zone.policies, domain.id, effective)
+    await authoriseEach(zone.policies, domain.id, effective)
     checkConditions(terms, tagOfDomain(zone.domain), zone.current.length > 0)
     return await zone.write(effective).catch((error: unknown) => {
       throw error instanceof Occluded ? refused(occlusionTexts(domain, error.occlusions)) : orRefused(error)

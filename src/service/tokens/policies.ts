@@ -1,4 +1,6 @@
+import { patternLike, shapeOf } from '../../dns/subname-patterns.ts'
 import { Denied } from '../../errors.ts'
+import { mapInSlices } from '../../flow/slices.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/tokens/policies.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
@@ -6,7 +8,7 @@ import type { RRsetKey } from '../../store/zone/rrsets.ts'
 import type { Actor } from '../actor.ts'
 
 /** The policies of a member who may only read (contract §19.1). */
-const READ_ONLY: Policy[] = [{ domainId: null, subname: null, type: null, permWrite: false }]
+const READ_ONLY: Policy[] = [{ domainId: null, subname: null, isPattern: false, type: null, permWrite: false }]
 
 /**
  * Returns the policies of the actor's token that can match an RRset of the domain. An empty array means that the token
@@ -23,15 +25,18 @@ export async function policiesOn(
 
 /**
  * Reports whether a token with these policies may write this RRset. The most specific matching policy decides: a domain
- * outweighs subname and type, and a subname outweighs a type (contract §6.4).
+ * outweighs the rest, a subname a pattern and a type, and a pattern a type (contract §6.4). It takes as long for thousands
+ * of policies as for few.
  */
 export function mayWrite(policies: Policy[], domainId: number, key: RRsetKey): boolean {
   if (policies.length === 0) return true
-  const permissions = permissionsOf(policies)
+  const { permissions, samples } = readingOf(policies)
+  const patterns = samples.map((sample) => patternLike(sample, key.subname)).filter((like) => like !== undefined)
+  const names = [exact(key.subname), ...patterns.map(anyOf), ANY_NAME]
   for (const domain of [domainId, null]) {
-    for (const subname of [key.subname, null]) {
+    for (const name of names) {
       for (const type of [key.type, null]) {
-        const permission = permissions.get(scope(domain, subname, type))
+        const permission = permissions.get(scope(domain, name, type))
         if (permission !== undefined) return permission
       }
     }
@@ -39,19 +44,43 @@ export function mayWrite(policies: Policy[], domainId: number, key: RRsetKey): b
   return false
 }
 
-/** The permission of each scope, by list of policies: lists may have thousands, and so may the RRsets of a request. */
-const known = new WeakMap<Policy[], Map<string, boolean>>()
-
-function permissionsOf(policies: Policy[]): Map<string, boolean> {
-  const permissions =
-    known.get(policies) ??
-    new Map(policies.map(({ domainId, subname, type, permWrite }) => [scope(domainId, subname, type), permWrite]))
-  known.set(policies, permissions)
-  return permissions
+interface Reading {
+  /** The permission of each scope. */
+  permissions: Map<string, boolean>
+  /** A pattern of each shape, the most specific first; at most SHAPES_MAX. */
+  samples: string[]
 }
 
-function scope(domainId: number | null, subname: string | null, type: string | null): string {
-  return `${domainId ?? ''}/${subname === null ? '' : `=${subname}`}/${type ?? ''}`
+/** What was read of lists of policies: they may have thousands, and so may the RRsets of a request. */
+const known = new WeakMap<Policy[], Reading>()
+
+function readingOf(policies: Policy[]): Reading {
+  const reading = known.get(policies) ?? {
+    permissions: new Map(
+      policies.map((policy) => [scope(policy.domainId, nameIn(policy), policy.type), policy.permWrite]),
+    ),
+    samples: [...byShape(policies)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pattern]) => pattern),
+  }
+  known.set(policies, reading)
+  return reading
+}
+
+/** Returns a pattern of policies by each shape (contract §6.4). */
+export function byShape(policies: Pick<Policy, 'subname' | 'isPattern'>[]): Map<string, string> {
+  return new Map(policies.flatMap(({ subname, isPattern }) => (isPattern ? [[shapeOf(subname!), subname!]] : [])))
+}
+
+const ANY_NAME = ''
+const exact = (subname: string) => `=${subname}`
+const anyOf = (pattern: string) => `~${pattern}`
+
+function nameIn({ subname, isPattern }: Policy): string {
+  if (subname === null) return ANY_NAME
+  return isPattern ? anyOf(subname) : exact(subname)
+}
+
+function scope(domainId: number | null, name: string, type: string | null): string {
+  return `${domainId ?? ''}/${name}/${type ?? ''}`
 }
 
 /** @throws Denied unless a token with these policies may write all of these RRsets (contract §6.5) */
@@ -59,4 +88,11 @@ export function authoriseWrites(policies: Policy[], domainId: number, keys: Iter
   for (const key of keys) {
     if (!mayWrite(policies, domainId, key)) throw new Denied('Insufficient token permissions.')
   }
+}
+
+/** Does this of RRsets of which there may be very many. */
+export async function authoriseEach(policies: Policy[], domainId: number, keys: readonly RRsetKey[]): Promise<void> {
+  await mapInSlices(keys, (key) => {
+    authoriseWrites(policies, domainId, [key])
+  })
 }

@@ -1,7 +1,8 @@
 import { isDomainName, subnameProblems } from '../../dns/names.ts'
+import { patternProblems } from '../../dns/subname-patterns.ts'
 import { typeSyntaxProblems } from '../../dns/types.ts'
 import { Invalid, limitExceeded, orNotFound, type Problems, unlessNotFound } from '../../errors.ts'
-import { POLICIES_MAX } from '../../limits.ts'
+import { POLICIES_MAX, SHAPES_MAX } from '../../limits.ts'
 import { confirmPrimary, type Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as store from '../../store/tokens/policies.ts'
@@ -11,6 +12,7 @@ import type { System } from '../../system.ts'
 import type { Visit, Writer } from '../actor.ts'
 import { record } from '../events.ts'
 import { isUuid } from '../ids.ts'
+import { byShape } from './policies.ts'
 import { get as getToken, withToken } from './tokens.ts'
 
 export type { StoredPolicy }
@@ -20,6 +22,8 @@ export interface PolicyInput {
   /** The domain's name. */
   domain?: string | null | undefined
   subname?: string | null | undefined
+  /** In place of a subname. */
+  subnamePattern?: string | null | undefined
   type?: string | null | undefined
   permWrite?: boolean | undefined
   problems: Problems
@@ -56,13 +60,23 @@ export async function add(
   tokenId: string,
   input: PolicyInput,
 ): Promise<StoredPolicy> {
-  const given = await read(trx, actor, input, 'POST')
-  const policy = { domainId: null, subname: null, type: null, permWrite: false, ...given }
+  const policy = await read(trx, actor, input, 'POST', NEW)
   // First, so that a duplicate is rejected as such, also at the limit.
   const added = await store.insert(trx, tokenId, policy, system.now())
-  const { length } = await store.list(trx, tokenId)
-  if (length > POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
+  const all = await store.list(trx, tokenId)
+  if (all.length > POLICIES_MAX) throw limitExceeded('a token', POLICIES_MAX, 'policies')
+  limitShapes(added, all)
   return added
+}
+
+/** What a new policy is without its input. */
+const NEW: Policy = { domainId: null, subname: null, isPattern: false, type: null, permWrite: false }
+
+/** @throws Denied if a policy that was written is one too many */
+function limitShapes(written: StoredPolicy, all: StoredPolicy[]): void {
+  if (written.isPattern && byShape(all).size > SHAPES_MAX) {
+    throw limitExceeded('a token', SHAPES_MAX, 'shapes of patterns')
+  }
 }
 
 /**
@@ -80,14 +94,16 @@ export async function change(
   const changed = await withToken(visit, tokenId, async (trx, token) => {
     const all = await store.list(trx, tokenId)
     const before = orNotFound(all.find((policy) => policy.id === id))
-    const policy = { ...before, ...(await read(trx, actor, input(), method)) }
+    const policy = await read(trx, actor, input(), method, before)
     if (isDefault(before) !== isDefault(policy)) {
       throw Invalid.object('When using policies, there must be exactly one default policy.')
     }
     if (isDefault(policy) && policy.permWrite && token.autoPolicy) {
       throw Invalid.field('perm_write', 'Must be false when auto_policy is in effect for the token.')
     }
-    return store.update(trx, id, policy)
+    const written = await store.update(trx, id, policy)
+    limitShapes(written, [...all.filter((each) => each !== before), written])
+    return written
   })
   record(system, 'policy_changed', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
   return changed
@@ -115,29 +131,43 @@ function refuseDefaultDeletion(token: Token, all: StoredPolicy[]): void {
   if (token.autoPolicy) throw Invalid.object("Can't delete default policy when auto_policy is in effect for the token.")
 }
 
-/** Reads the members of a policy in the input. @throws Invalid with the problems of all fields (contract §6.1) */
+/** Returns a policy with the members in the input. @throws Invalid with the problems of all fields (contract §6.1) */
 async function read(
   trx: Db,
   actor: Writer,
-  { domain, subname, type, permWrite, problems }: PolicyInput,
+  input: PolicyInput,
   method: 'POST' | 'PUT' | 'PATCH',
-): Promise<Partial<Policy>> {
+  before: Policy,
+): Promise<Policy> {
+  const { domain, subname, subnamePattern, type, permWrite, problems } = input
   const domainId = domain == null ? domain : await ownDomain(trx, actor, domain)
   const missing = (value: unknown) => (value === undefined && method !== 'PATCH' ? ['This field is required.'] : [])
   const texts: Problems = {
     domain: domain != null && domainId === undefined ? [`Object with name=${domain} does not exist.`] : missing(domain),
-    subname: subname == null ? missing(subname) : subnameProblems(subname),
+    subname: subname == null ? missing(subnamePattern ?? subname) : subnameProblems(subname),
+    subname_pattern: subnamePattern == null ? [] : patternProblems(subnamePattern),
     type: type == null ? missing(type) : typeSyntaxProblems(type),
-    ...problems,
   }
-  const wrong = Object.entries(texts).filter(([, list]) => list.length > 0)
+  if (subname != null && subnamePattern != null) {
+    texts['subname_pattern'] = ['subname and subname_pattern are mutually exclusive.']
+  }
+  const wrong = Object.entries({ ...texts, ...problems }).filter(([, list]) => list.length > 0)
   if (wrong.length > 0) throw new Invalid(Object.fromEntries(wrong))
   return {
+    ...before,
     ...(domainId !== undefined && { domainId }),
-    ...(subname !== undefined && { subname }),
+    ...nameAfter(before, input),
     ...(type !== undefined && { type }),
     ...(permWrite !== undefined && { permWrite }),
   }
+}
+
+/** Returns the subname or the pattern after a change; a null takes away only what it is about. */
+function nameAfter(before: Policy, { subname, subnamePattern }: PolicyInput): Pick<Policy, 'subname' | 'isPattern'> {
+  if (subnamePattern != null) return { subname: subnamePattern, isPattern: true }
+  if (subname != null) return { subname, isPattern: false }
+  const isGone = (before.isPattern ? subnamePattern : subname) === null
+  return isGone ? { subname: null, isPattern: false } : { subname: before.subname, isPattern: before.isPattern }
 }
 
 async function ownDomain(trx: Db, actor: Writer, name: string): Promise<number | undefined> {

@@ -9,11 +9,12 @@ export interface StoredPolicy extends Policy {
   domain: string | null
 }
 
-const COLUMNS = `policies.id, policies.domain_id as "domainId", policies.subname, policies.type,
+const COLUMNS = `policies.id, policies.domain_id as "domainId", policies.subname,
+  policies.is_pattern as "isPattern", policies.type,
   policies.perm_write as "permWrite", (select name from domains where domains.id = policies.domain_id) as domain`
 
 /** Reports whether this is the default policy, which applies where no other matches. */
-export function isDefault({ domainId, subname, type }: Omit<Policy, 'permWrite'>): boolean {
+export function isDefault({ domainId, subname, type }: Pick<Policy, 'domainId' | 'subname' | 'type'>): boolean {
   return domainId === null && subname === null && type === null
 }
 
@@ -31,7 +32,7 @@ export async function list(db: Db, tokenId: string): Promise<StoredPolicy[]> {
 export async function matching(db: Db, tokenId: string, domainId: number): Promise<Policy[]> {
   return query<Policy>(
     db,
-    `select domain_id as "domainId", subname, type, perm_write as "permWrite" from policies
+    `select domain_id as "domainId", subname, is_pattern as "isPattern", type, perm_write as "permWrite" from policies
      where token_id = :tokenId and (domain_id = :domainId or domain_id is null)`,
     { tokenId, domainId },
   )
@@ -40,8 +41,8 @@ export async function matching(db: Db, tokenId: string, domainId: number): Promi
 export async function insert(trx: Db, tokenId: string, policy: Policy, now: Timestamp): Promise<StoredPolicy> {
   return one(
     trx,
-    `insert into policies (created, token_id, domain_id, subname, type, perm_write)
-     values (:now, :tokenId, :domainId, :subname, :type, :permWrite) returning ${COLUMNS}`,
+    `insert into policies (created, token_id, domain_id, subname, is_pattern, type, perm_write)
+     values (:now, :tokenId, :domainId, :subname, :isPattern, :type, :permWrite) returning ${COLUMNS}`,
     { now, tokenId, ...policy },
   )
 }
@@ -49,7 +50,8 @@ export async function insert(trx: Db, tokenId: string, policy: Policy, now: Time
 export async function update(trx: Db, id: string, policy: Policy): Promise<StoredPolicy> {
   return one(
     trx,
-    `update policies set domain_id = :domainId, subname = :subname, type = :type, perm_write = :permWrite
+    `update policies set domain_id = :domainId, subname = :subname, is_pattern = :isPattern, type = :type,
+       perm_write = :permWrite
      where id = :id returning ${COLUMNS}`,
     { ...policy, id },
   )
@@ -61,7 +63,7 @@ export async function remove(trx: Db, id: string): Promise<void> {
 
 /** Adds a default policy that allows nothing. */
 export async function restrict(trx: Db, tokenId: string, now: Timestamp): Promise<void> {
-  await insert(trx, tokenId, { domainId: null, subname: null, type: null, permWrite: false }, now)
+  await insert(trx, tokenId, { domainId: null, subname: null, isPattern: false, type: null, permWrite: false }, now)
 }
 
 /** Adds a policy that allows every write in a domain, if the token still has auto_policy. */

@@ -7,6 +7,8 @@ import { type Cursor, type Page, pageOf } from '../pagination.ts'
 export interface Policy {
   domainId: number | null
   subname: string | null
+  /** True if `subname` is a pattern (contract §6.1). */
+  isPattern: boolean
   type: string | null
   permWrite: boolean
 }

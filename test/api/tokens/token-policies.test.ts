@@ -56,19 +56,16 @@ test('policies can be created, shown, changed and deleted', async (t) => {
   t.is((await api.get(path)).text, '[]')
   const made = await api.post(path, { ...ANY, perm_write: true, id: 'x', unknown: 1 })
   const { id } = made.json as ShownPolicy
-  const text = JSON.stringify({ id, ...ANY, perm_write: true })
+  const text = JSON.stringify({ id, domain: null, subname: null, subname_pattern: null, type: null, perm_write: true })
   t.deepEqual([made.status, made.text], [201, text])
   t.is((await api.get(`${path}${id}/`)).text, text)
 
   const second = await add(api, path, { domain, subname: '', type: 'TXT' })
-  t.deepEqual(second, { id: second.id, domain, subname: '', type: 'TXT', perm_write: false })
+  t.deepEqual(second, { id: second.id, domain, subname: '', subname_pattern: null, type: 'TXT', perm_write: false })
   const patched = await api.patch(`${path}${second.id}/`, { perm_write: 'yes', subname: '*' })
   t.deepEqual([patched.status, patched.json], [200, { ...second, subname: '*', perm_write: true }])
   const put = await api.put(`${path}${second.id}/`, { domain: '', subname: 'a', type: null })
-  t.deepEqual(
-    [put.status, put.json],
-    [200, { id: second.id, domain: null, subname: 'a', type: null, perm_write: true }],
-  )
+  t.deepEqual([put.status, put.json], [200, { ...second, domain: null, subname: 'a', type: null, perm_write: true }])
   t.deepEqual((await api.patch(`${path}${second.id}/`, {})).json, put.json)
   for (let i = 0; i < 2; i++) {
     const deleted = await api.delete(`${path}${second.id}/`)

@@ -202,15 +202,18 @@ const CALLERS: Record<string, Caller> = {
   },
 }
 
-/** The members of a policy at each of the eight levels of specificity. */
-const LEVELS = ['domain subname type', 'domain subname', 'domain type', 'domain', 'subname type', 'subname', 'type', '']
+/** The members of a policy at each level of specificity: deSEC's eight, and those of patterns. */
+const LEVELS = [
+  ...['domain subname type', 'domain subname', 'domain pattern type', 'domain pattern', 'domain type', 'domain'],
+  ...['subname type', 'subname', 'pattern type', 'pattern', 'type', ''],
+]
 
 for (const level of LEVELS) {
   for (const write of [true, false]) {
     CALLERS[`a token with a policy of ${level || 'nothing'} that ${write ? 'allows' : 'denies'}`] = {
       async secret(site) {
         const { id, secret } = await addToken(service(), site.account.id, FLAGS)
-        const key = { domain: site.domain, subname: 'www', type: 'A' }
+        const key = { domain: site.domain, subname: 'www', pattern: '*', type: 'A' }
         const named = Object.fromEntries(Object.entries(key).filter(([member]) => level.split(' ').includes(member)))
         if (level !== '') await addPolicies(service(), id, { write: !write })
         await addPolicies(service(), id, { ...named, write })

@@ -71,6 +71,7 @@ export async function addToken(
 export interface PolicyRow {
   domain?: string
   subname?: string
+  pattern?: string
   type?: string
   write: boolean
 }
@@ -81,12 +82,12 @@ export async function addPolicies(
   tokenId: string,
   ...rows: PolicyRow[]
 ): Promise<void> {
-  for (const { domain = null, subname = null, type = null, write } of rows) {
+  for (const { domain = null, pattern, subname = pattern ?? null, type = null, write } of rows) {
     await query(
       system.db,
-      `insert into policies (created, token_id, domain_id, subname, type, perm_write)
-       values (:now, :tokenId, (select id from domains where name = :domain), :subname, :type, :write)`,
-      { now: system.now(), tokenId, domain, subname, type, write },
+      `insert into policies (created, token_id, domain_id, subname, is_pattern, type, perm_write)
+       values (:now, :tokenId, (select id from domains where name = :domain), :subname, :isPattern, :type, :write)`,
+      { now: system.now(), tokenId, domain, subname, isPattern: pattern !== undefined, type, write },
     )
   }
 }
