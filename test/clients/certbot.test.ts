@@ -10,8 +10,8 @@ import { installPython } from './support/python.ts'
 const place = usePlace()
 
 /** certbot with an ACME server and folders of its own. */
-async function useCertbot(t: ExecutionContext, domain: Domain) {
-  const { service, servers, authority, front } = place()
+async function useCertbot(t: ExecutionContext, domain: Domain, token = place().servers.owner.secret) {
+  const { service, authority, front } = place()
   const pebble = await startPebble(place())
   t.teardown(pebble.stop)
   const folder = newFolder()
@@ -26,13 +26,13 @@ async function useCertbot(t: ExecutionContext, domain: Domain) {
       'certbot certonly': certonly,
       'example.org': name,
       '/etc/letsencrypt': folder,
-      $TOKEN: servers.owner.secret,
+      $TOKEN: token,
     },
     /** Runs the command and asserts that it gets a certificate for the name and its wildcard, and leaves no record. */
     async succeeds(command: string, more: Record<string, string> = {}) {
       const env = { CURL_CA_BUNDLE: authority.file, REQUESTS_CA_BUNDLE: authority.file, ...more }
       succeeded(t, await shell(command, { folder, env }))
-      for (const line of front.requests) t.log(line)
+      for (const line of front.requests.splice(0)) t.log(line)
       const chain = join(folder, 'config', 'live', name, 'fullchain.pem')
       const { names, issuer, isTrusted } = await describe(pebble, chain)
       t.log(`certificate for ${names.join(', ')}, issued by ${issuer}`)
@@ -56,5 +56,13 @@ test.serial('certbot-dns-desec gets a certificate for a name below the apex and 
   const PATH = await installPython(t, ['certbot', 'certbot-dns-desec'])
   const certbot = await useCertbot(t, await Domain.create(place(), 'plugin.test'))
   const [, commands] = blocks('docs/clients.md', 'certbot', certbot.changes)
+  await certbot.succeeds(commands!, { PATH })
+})
+
+test.serial('certbot-dns-powerdns does so with a token for one RRset', async (t) => {
+  const PATH = await installPython(t, ['certbot', 'certbot-dns-powerdns'])
+  const domain = await Domain.create(place(), 'powerdns.test')
+  const certbot = await useCertbot(t, domain, await domain.tokenFor('_acme-challenge.host', 'TXT'))
+  const [, commands] = blocks('docs/clients.md', "certbot with PowerDNS' API", certbot.changes)
   await certbot.succeeds(commands!, { PATH })
 })

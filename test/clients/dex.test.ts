@@ -1,6 +1,5 @@
 import type { ExecutionContext } from 'ava'
-import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { projectFolder } from '../../src/installation/project.ts'
@@ -13,7 +12,8 @@ import { useServers } from '../support/harness.ts'
 import { type Declare, needs } from '../support/needs.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { freePort } from '../support/servers/ports.ts'
-import { run, start, succeeded } from './support/programs.ts'
+import { build, copyFiles, lackOfGo, newModule } from './support/go.ts'
+import { start } from './support/programs.ts'
 
 // Single sign-on at Dex, with the settings of docs/operators/accounts.md.
 
@@ -23,21 +23,13 @@ withBrowser(declare)
 
 /** Its main program is built without the API that it offers its operators: the module proxy does not have that. */
 const DEX = 'github.com/dexidp/dex@v0.0.0-20260806151424-ab64ed778070'
-const BUILD_SECONDS = 900
 
 /** The password `password`, as Dex stores it. */
 const HASH = '$2a$10$2b2cU8CPhOTaGrs1HRQuAueS7JTT5ZHsHSzYiFPm1leZck7Mc8T4W'
 
-/** Why Dex cannot be built; undefined if it can. Since 1.21, Go gets the version that a module wants. */
-function lackOfGo(): string | undefined {
-  const [, minor = '0'] = / go1\.(\d+)/.exec(String(spawnSync('go', ['version']).stdout)) ?? []
-  return Number(minor) >= 21 ? undefined : 'Dex needs Go 1.21 or newer'
-}
-
 function declare(test: Declare, browser: () => Browser): void {
   needs(lackOfGo(), test)('people sign in at Dex, first and again, and its groups make them members', async (t) => {
-    t.timeout(1000 * (BUILD_SECONDS + 120))
-    const dex = await build(t)
+    const dex = await buildDex(t)
     const [port, dexPort] = [await freePort(), await freePort()]
     const [publicUrl, issuer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${dexPort}/dex`]
     const [email, ops] = [freshEmail(), freshEmail()]
@@ -97,28 +89,18 @@ function documented(publicUrl: string, issuer: string, port: number): string {
     .replace(/type: sqlite3\n {2}config:\n.*\n/, 'type: memory\n')
 }
 
-/** Builds Dex, with the caches of this user. */
-async function build(t: ExecutionContext): Promise<string> {
-  const folder = newFolder()
-  const source = join(folder, 'source')
-  const program = join(folder, 'dex')
-  const env = { HOME: process.env['HOME'] ?? folder, CGO_ENABLED: '0' }
-  const go = async (...args: string[]) =>
-    succeeded(t, await run('go', args, { env, folder: source, seconds: BUILD_SECONDS }))
-  mkdirSync(source)
-  await go('mod', 'init', 'dex.test')
+/** Builds Dex. */
+async function buildDex(t: ExecutionContext): Promise<string> {
+  const made = await newModule(t)
+  const { folder, go } = made
   const { Dir: module } = JSON.parse((await go('mod', 'download', '-json', DEX)).replace(/^go: .*\n/gm, '')) as {
     Dir: string
   }
-  const main = join(module, 'cmd', 'dex')
-  for (const file of readdirSync(main).filter((name) => /(?<!_test)\.go$/.test(name)))
-    copyFileSync(join(main, file), join(source, file))
-  const serve = join(source, 'serve.go')
+  copyFiles(join(module, 'cmd', 'dex'), folder)
+  const serve = join(folder, 'serve.go')
   const lines = readFileSync(serve, 'utf8').split('\n')
   writeFileSync(`${serve}.new`, lines.filter((line) => !/apiserver|dexidp\/dex\/api/.test(line)).join('\n'))
   copyFileSync(`${serve}.new`, serve)
   await go('get', DEX.replace('@', '/cmd/dex@'))
-  await go('build', '-mod=mod', '-o', program, '.')
-  t.true(existsSync(program))
-  return program
+  return build(made)
 }

@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava'
-import { domainOf, newDomain } from '../../support/clients/api.ts'
+import { domainOf, newDomain, succeeded } from '../../support/clients/api.ts'
 import { lookUp, verifyTransfer } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { type TestProcess, type TestServers, useServers } from '../../support/harness.ts'
@@ -57,6 +57,22 @@ export class Domain {
   /** A domain that the client has created. */
   static async find(place: Place, name: string): Promise<Domain> {
     return new Domain(name, place, (await domainOf(place.service.api, name)).keys[0]!.ds)
+  }
+
+  /** The secret of a token that may write only this RRset of the domain. */
+  async tokenFor(subname: string, type: string): Promise<string> {
+    const { api } = this.#place.service
+    const { id, token } = succeeded(await api.post('/auth/tokens/', { name: 'client' }), 201).json as Record<
+      string,
+      string
+    >
+    for (const policy of [
+      { domain: null, subname: null, type: null, perm_write: false },
+      { domain: this.name, subname, type, perm_write: true },
+    ]) {
+      succeeded(await api.post(`/auth/tokens/${id!}/policies/rrsets/`, policy), 201)
+    }
+    return token!
   }
 
   /** Asserts that dig finds these contents at a name, and that delv validates them. */
