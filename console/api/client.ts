@@ -65,11 +65,14 @@ async function send(
       ...headers,
     },
   })
-  const response = await askPatiently(request)
+  const lost = (reason: unknown) => {
+    throw reason instanceof TypeError ? new Refused(0, { detail: disconnected(method) }) : reason
+  }
+  const response = await askPatiently(request).catch(lost)
   // It can be late: it is about the token that was sent.
   if (response.status === 401) noteEnd(request.headers.get('Authorization')?.slice('Token '.length))
   if (response.status === 403) denials.value++
-  const text = await response.text()
+  const text = await response.text().catch(lost)
   const value = parseAs === 'text' && response.ok ? text : parsed(text)
   return response.ok ? { data: value, response } : { error: value, response }
 }
@@ -97,9 +100,7 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
 
 /** Returns the body of a successful response, and the response. @throws Refused */
 export async function askWhole<T>(request: Promise<Outcome<T>>): Promise<{ data: T; response: Response }> {
-  const { data, error, response } = await request.catch((reason: unknown) => {
-    throw reason instanceof TypeError ? new Refused(0, { detail: 'There is no connection to the service.' }) : reason
-  })
+  const { data, error, response } = await request
   if (response.ok) return { data: data as T, response }
   throw new Refused(response.status, error)
 }
@@ -119,6 +120,14 @@ async function askPatiently(request: Request): Promise<Response> {
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
     if (waiting.value === own) waiting.value = undefined
   }
+}
+
+/** What is known when no response came. */
+function disconnected(method: string): string {
+  const kept = 'What you have staged or typed is kept.'
+  if (!navigator.onLine) return `This browser is offline, so nothing was sent. ${kept}`
+  const unknown = method === 'GET' ? '' : ' Whether it has done what was sent is not known: look when it answers again.'
+  return `There is no connection to the service.${unknown} ${kept}`
 }
 
 /** All problems of a response in sentences, for places that show them together. */

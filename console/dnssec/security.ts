@@ -1,5 +1,6 @@
 import type { components } from '../../build/api-types.d.ts'
 import { api, ask, Refused } from '../api/client.ts'
+import { overviewOf } from '../api/domains.ts'
 import { mayChange } from '../api/me.ts'
 import { nameserversOf } from '../api/rrsets.ts'
 
@@ -30,6 +31,9 @@ export async function securityOf(name: string): Promise<Security> {
 }
 
 async function rolloverOf(name: string): Promise<Schemas['Rollover'] | null> {
+  const overview = await overviewOf(name)
+  // Where there is none, nobody asks for it.
+  if (!overview?.rollover) return null
   try {
     return await ask(api.GET('/api/v1/domains/{name}/rollover/', { params: { path: { name } } }))
   } catch (reason) {

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { searchRRsets } from '../api/rrsets.ts'
 import { contentOf } from '../model/fields.ts'
+import { inOrder } from '../model/order.ts'
 import { shownName } from '../model/rrset.ts'
 import { List } from '../parts/list.tsx'
 import { Loaded, useMore } from '../parts/loading.tsx'
@@ -68,25 +69,27 @@ function Results({ title, parameter, text }: { title: string; parameter: 'conten
             </p>
           ) : (
             <List heads={['Name', 'Type', 'Records']}>
-              {rrsets.map(({ domain, subname, name, type, records }) => (
-                <tr key={`${name} ${type}`}>
-                  <td class="mono">
-                    <a href={`domains/${domain}?${queryOf({ filter: `name:${shownName(subname)} type:${type}` })}`}>
-                      {name}
-                    </a>
-                  </td>
-                  <td>
-                    <TypeBadge type={type} />
-                  </td>
-                  <td class="mono">
-                    <ul class="lines">
-                      {records.map((record) => (
-                        <li key={record}>{record}</li>
-                      ))}
-                    </ul>
-                  </td>
-                </tr>
-              ))}
+              {inOrder(rrsets, ({ name, type }) => ({ subname: name, type })).map(
+                ({ domain, subname, name, type, records }) => (
+                  <tr key={`${name} ${type}`}>
+                    <td class="mono">
+                      <a href={`domains/${domain}?${queryOf({ filter: `name:${shownName(subname)} type:${type}` })}`}>
+                        {name}
+                      </a>
+                    </td>
+                    <td>
+                      <TypeBadge type={type} />
+                    </td>
+                    <td class="mono">
+                      <ul class="lines">
+                        {records.map((record) => (
+                          <li key={record}>{record}</li>
+                        ))}
+                      </ul>
+                    </td>
+                  </tr>
+                ),
+              )}
             </List>
           )
         }

@@ -56,6 +56,7 @@ export function Add({ domain, place: beginning, ttl, minimumTtl, rows, onStage, 
       type={type}
       initial={{ ttl, records: [''] }}
       minimumTtl={minimumTtl}
+      usualTtl={rows.size > 0 ? ttl : undefined}
       isNew
       onStage={({ ttl: typed, records }, next) => {
         const state =

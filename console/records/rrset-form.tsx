@@ -23,6 +23,8 @@ interface RRsetFormProps {
   /** The TTL that need not be checked, since the RRset has it. */
   presentTtl?: number
   minimumTtl: number
+  /** The TTL that most RRsets have, if it is to be said. */
+  usualTtl?: number | undefined
   /** The problems that the service has found. */
   problems?: string[]
   /** Says what the form is for. */
@@ -136,6 +138,7 @@ export function RRsetForm(props: RRsetFormProps) {
           </datalist>
           <span class="quiet" id={`${ttlId}-hint`}>
             {Number.isNaN(seconds) ? 'Seconds, 5m, 1h, 1d' : ttlWords(seconds)}
+            {seconds === props.usualTtl && ', as most records here'}
           </span>
         </div>
       </div>

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { suspend } from '../../src/service/operation/suspension.ts'
 import { withBrowser } from '../support/browser.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
@@ -46,6 +46,15 @@ const STATES: [delegation: object, rollover: object | undefined, turn: string, l
   ],
 ]
 
+/** Gives the browser overviews in which the domains have this rollover. */
+async function routeOverview(page: Page, rollover: () => { phase: string } | undefined): Promise<void> {
+  await page.route('**/domains/?*overview=true*', async (route) => {
+    const response = await route.fetch()
+    const domains = (await response.json()) as object[]
+    await route.fulfill({ response, json: domains.map((each) => ({ ...each, rollover: rollover()?.phase ?? null })) })
+  })
+}
+
 function declare(test: Declare, browser: () => Browser): void {
   test('each state of the chain and of the steps can be read, and says whose turn it is', async (t) => {
     const { api, secret } = await service().account()
@@ -55,8 +64,9 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = tab
     let [delegation, rollover] = STATES[0]!
     await page.route('**/delegation/', (route) => route.fulfill({ json: delegation }))
+    await routeOverview(page, () => rollover as { phase: string } | undefined)
     await page.route('**/rollover/', async (route) => {
-      if (rollover === undefined) return route.fulfill({ status: 404, json: { detail: 'Not found.' } })
+      if (rollover === undefined) throw new Error('the page asks for a rollover that there is not')
       const isAtParent = 'phase' in rollover && rollover.phase === 'await-ds'
       const ds = isAtParent ? { add_ds: keys[0]!.ds, remove_ds: [`1 13 2 ${'00'.repeat(32)}`] } : {}
       return route.fulfill({ json: { ...ROLLOVER, ...ds, ...rollover } })
@@ -103,6 +113,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const problems = ['Add the DS record of before.']
     const old = { ...CHECKED, state: 'insecure', checked: '2026-01-29T12:00:00.000000Z', problems }
     await page.route('**/delegation/', (route) => route.fulfill({ json: old }))
+    await routeOverview(page, () => ({ phase: 'await-ds' }))
     await page.route('**/rollover/', (route) =>
       route.fulfill({
         json: { ...ROLLOVER, phase: 'await-ds', waits_for: 'parent', add_ds: keys[0]!.ds, remove_ds: [removed] },

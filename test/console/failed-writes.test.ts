@@ -85,6 +85,44 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.context().close()
   })
 
+  test('without a connection, it says whether something was sent, and nothing is lost', async (t) => {
+    const site = await newSite(service())
+    const { page } = await openConsole(browser(), service().url, {
+      path: `domains/${site.domain}`,
+      secret: site.secret,
+    })
+    await stageNew(page, 'offline', 'A', '192.0.2.1')
+    const staged = page.getByText(`1 change to ${site.domain}`)
+    await page.getByRole('button', { name: 'Review' }).click()
+    const apply = page.getByRole('button', { name: 'Apply 1 change' })
+    await page.getByRole('dialog').getByText('added: 192.0.2.1').waitFor()
+    await page.context().setOffline(true)
+    await apply.click()
+    await page
+      .getByText('This browser is offline, so nothing was sent. What you have staged or typed is kept.')
+      .waitFor()
+    await page.context().setOffline(false)
+    // The answer does not come.
+    await page.route(
+      (url) => url.searchParams.get('dry_run') === 'false',
+      async (route) => {
+        await route.fetch()
+        await route.abort()
+      },
+    )
+    await apply.click()
+    await page.getByText('Whether it has done what was sent is not known').waitFor()
+    await page.unroute(() => true)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await staged.waitFor()
+    await page.reload()
+    // It was done, so nothing is left to do.
+    await page.getByRole('button', { name: 'Edit offline A' }).waitFor()
+    await staged.waitFor({ state: 'detached' })
+    t.is(await page.locator('.record-row .word').count(), 0)
+    await page.context().close()
+  })
+
   test('a write that is throttled waits, and is sent again', async (t) => {
     const site = await newSite(service())
     const tab = await openConsole(browser(), service().url, { path: `domains/${site.domain}`, secret: site.secret })

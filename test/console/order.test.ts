@@ -8,16 +8,31 @@ const subname = fc.oneof(
   labels.map((some) => ['*', ...some].join('.')),
 )
 
-/** Compares names as RFC 4034 §6.1 says: label by label from the right, as octets; what ends first comes first. */
-function compare(one: string, other: string): number {
-  const [ones, others] = [one, other].map((name) => (name === '' ? [] : name.split('.').reverse()))
-  for (const [i, label] of ones!.entries()) {
-    if (others![i] === undefined) return 1
-    const order = Buffer.compare(Buffer.from(label), Buffer.from(others![i]))
+/** Compares labels as octets, but their numbers by size. */
+function compareLabels(one: string, other: string): number {
+  const [ones, others] = [one, other].map((label) => label.match(/\d+|\D/g) ?? [])
+  for (const [i, part] of ones!.entries()) {
+    const with_ = others![i]
+    if (with_ === undefined) return 1
+    const areNumbers = /\d/.test(part) && /\d/.test(with_)
+    const order = areNumbers ? Number(part) - Number(with_) : Buffer.compare(Buffer.from(part), Buffer.from(with_))
     if (order !== 0) return order
   }
   return ones!.length - others!.length
 }
+
+/** Compares names label by label from the right (RFC 4034 §6.1); what ends first comes first. */
+function compare(one: string, other: string, labelwise = compareLabels): number {
+  const [ones, others] = [one, other].map((name) => (name === '' ? [] : name.split('.').reverse()))
+  for (const [i, label] of ones!.entries()) {
+    if (others![i] === undefined) return 1
+    const order = labelwise(label, others![i])
+    if (order !== 0) return order
+  }
+  return ones!.length - others!.length
+}
+
+const asOctets = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
 
 test('names are in DNS order, the apex first, and then types', (t) => {
   const places = ['a TXT', '*.z MX', 'z A', ' NS', 'b.a A', 'a A', 'a-b A', ' A', 'z.b.a A', '_x._tcp SRV', '* A']
@@ -28,13 +43,19 @@ test('names are in DNS order, the apex first, and then types', (t) => {
   )
 })
 
-test('the order is that of RFC 4034 §6.1', (t) => {
+test('the order is that of RFC 4034 §6.1, but for numbers', (t) => {
+  const some = ['s10', 's2', 's1', 's01', 's', 's2.a10', 's2.a9'].map((name) => ({ subname: name, type: 'A' }))
+  t.deepEqual(
+    inOrder(some).map((place) => place.subname),
+    ['s2.a9', 's2.a10', 's', 's01', 's1', 's2', 's10'],
+  )
   fc.assert(
     fc.property(fc.uniqueArray(subname, { maxLength: 20 }), (names) => {
       const sorted = inOrder(names.map((name) => ({ subname: name, type: 'A' })))
       t.deepEqual(
         sorted.map((place) => place.subname),
-        names.toSorted(compare),
+        // Leading zeros decide only between names that are equal else.
+        names.toSorted((one, other) => compare(one, other) || compare(one, other, asOctets)),
       )
     }),
   )

@@ -29,7 +29,7 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText(`.${zone.domain}`, { exact: true }).waitFor()
     await tabTo(page, 'IPv4 address')
     await page.keyboard.type('192.0.2.x')
-    await page.getByText('This is no IPv4 address, such as 192.0.2.1.').waitFor()
+    await page.getByText('is not an IPv4 address. Example: 192.0.2.1').waitFor()
     await check(t, tab, 'records-adding')
     await press(page, 'Enter')
     t.is(await focused(page), 'IPv4 address')
@@ -168,6 +168,18 @@ function declare(test: Declare, browser: () => Browser): void {
     await box('d').focus()
     await press(page, 'Shift+Space')
     t.deepEqual(await selected(), ['b', 'e'])
+  })
+
+  test('on a phone, the first record is in the upper third of the screen', async (t) => {
+    const { domain, account } = await newZone(service(), rrset())
+    const { page } = await openRecords(browser(), service().url, domain, account.secret)
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.getByText('Served by').waitFor()
+    const { y } = (await page.locator('.record-row').first().boundingBox())!
+    t.true(y <= 260, `${y}`)
+    t.true((await page.getByLabel('Filter').boundingBox())!.width >= 80)
+    t.is(await page.evaluate('document.documentElement.scrollWidth'), 360)
+    await page.context().close()
   })
 
   test('keys of one character can be switched off', async (t) => {

@@ -60,10 +60,10 @@ for (const [i, [title, typed, rrsets, ...lines]] of cases.entries()) {
 }
 
 test('what was typed is judged', (t) => {
-  t.like(filled('Mail', ['x mail.example.']), [{ problems: ['Priority: a whole number from 0 to 65535.'] }])
+  t.like(filled('Mail', ['x mail.example.']), [{ problems: ['x is not a whole number from 0 to 65535. Example: 10'] }])
   t.like(filled('Web', ['192.0.2.x', 'x']), [
-    { problems: ['This is no IPv4 address, such as 192.0.2.1.'] },
-    { problems: ['This is no IPv6 address, such as 2001:db8::1.'] },
+    { problems: ['192.0.2.x is not an IPv4 address. Example: 192.0.2.1'] },
+    { problems: ['x is not an IPv6 address. Example: 2001:db8::1'] },
   ])
   t.like(filled('Verification text', ['www.', '']), [
     { problems: ['www. is not in shop.test.'] },
