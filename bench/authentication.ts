@@ -36,6 +36,17 @@ export async function authentication({ api, send, read, databaseUrl }: Setup): P
      where name = :name`,
     { id: restricted, count: POLICIES, name: zone(0) },
   )
+  const patterned = await addToken(db, owner!.id, 'patterned')
+  await query(db, 'insert into policies (created, token_id) values (now(), :id)', { id: patterned })
+  // Twenty shapes, as many as a token can have. Only the last one matches the name that is written.
+  await query(
+    db,
+    `insert into policies (created, token_id, domain_id, subname, is_pattern, perm_write)
+     select now(), cast(:id as uuid), domains.id,
+       case n when 1 then '*' else repeat('a.', cast(n % 19 as integer)) || '**.host' || n end, true, true
+     from domains, generate_series(1, cast(:count as integer)) as n where name = :name`,
+    { id: patterned, count: POLICIES, name: zone(0) },
+  )
   await addMember(db, owner!.id, 'member')
   await query(db, 'analyze')
   await db.end()
@@ -69,10 +80,12 @@ export async function authentication({ api, send, read, databaseUrl }: Setup): P
     if (status !== 200) throw new Error(`a write was answered with ${status}`)
   }
   await medians(WRITES, write('plain'))
-  const [free, authorised] = await medians(WRITES, write('plain'), write('restricted'))
+  const [free, authorised, byPattern] = await medians(WRITES, write('plain'), write('restricted'), write('patterned'))
   state('one-RRset change, p50', `${free!.toFixed(3)} ms`)
   state(`by a token with ${POLICIES} policies on the domain`, `${authorised!.toFixed(3)} ms`)
   state('  ratio', (authorised! / free!).toFixed(2))
+  state(`by a token with ${POLICIES} patterns on the domain`, `${byPattern!.toFixed(3)} ms`)
+  state('  ratio', (byPattern! / free!).toFixed(2))
 
   // The times must be equal: both are rejected, but the first secret shares most characters with a stored one.
   const [near, far] = await medians(

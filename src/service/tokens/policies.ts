@@ -59,15 +59,20 @@ function readingOf(policies: Policy[]): Reading {
     permissions: new Map(
       policies.map((policy) => [scope(policy.domainId, nameIn(policy), policy.type), policy.permWrite]),
     ),
-    samples: [...byShape(policies)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pattern]) => pattern),
+    samples: samplesOf(policies),
   }
   known.set(policies, reading)
   return reading
 }
 
-/** Returns a pattern of policies by each shape (contract §6.4). */
-export function byShape(policies: Pick<Policy, 'subname' | 'isPattern'>[]): Map<string, string> {
-  return new Map(policies.flatMap(({ subname, isPattern }) => (isPattern ? [[shapeOf(subname!), subname!]] : [])))
+/** Returns a pattern of each shape that those of policies have, the most specific first (contract §6.4). */
+export function samplesOf(policies: Pick<Policy, 'subname' | 'isPattern'>[]): string[] {
+  const samples = new Map<string, string>()
+  for (const { subname, isPattern } of policies) {
+    // Says the same as the shape, and takes much less time, which counts for a thousand patterns of one shape.
+    if (isPattern) samples.set(subname!.replace(/[^.*]+/g, ''), subname!)
+  }
+  return [...samples.values()].sort((a, b) => (shapeOf(a) < shapeOf(b) ? -1 : 1))
 }
 
 const ANY_NAME = ''

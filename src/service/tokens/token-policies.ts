@@ -12,7 +12,7 @@ import type { System } from '../../system.ts'
 import type { Visit, Writer } from '../actor.ts'
 import { record } from '../events.ts'
 import { isUuid } from '../ids.ts'
-import { byShape } from './policies.ts'
+import { samplesOf } from './policies.ts'
 import { get as getToken, withToken } from './tokens.ts'
 
 export type { StoredPolicy }
@@ -74,7 +74,7 @@ const NEW: Policy = { domainId: null, subname: null, isPattern: false, type: nul
 
 /** @throws Denied if a policy that was written is one too many */
 function limitShapes(written: StoredPolicy, all: StoredPolicy[]): void {
-  if (written.isPattern && byShape(all).size > SHAPES_MAX) {
+  if (written.isPattern && samplesOf(all).length > SHAPES_MAX) {
     throw limitExceeded('a token', SHAPES_MAX, 'shapes of patterns')
   }
 }

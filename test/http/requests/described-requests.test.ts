@@ -100,6 +100,7 @@ const UNSAID = [
   // Fields that exclude or need each other.
   /^Cannot be combined with return\.$/,
   /^Cannot be given without restore\.$/,
+  /^subname and subname_pattern are mutually exclusive\.$/,
   // The contents of records, by type.
   /^This field combined with the domain name must not exceed 255 characters\.$/,
   /^Zonefile (contains|includes) /,
