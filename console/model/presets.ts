@@ -30,17 +30,43 @@ export interface Preset {
 
 const NOTHING_ELSE: Policy = { domain: null, subname: null, type: null, perm_write: false }
 
-/** The presets, the narrowest first. */
+const ACME: ProgramName[] = ['certbot', 'certbot with hooks', 'acme.sh', 'lego 5', 'Caddy']
+const ACME_USERS = 'certbot, acme.sh, lego or Caddy'
+
+/** Which challenges of ACME may be written: that of the domain itself, and those of names in it. */
+function challenges(domain: string | null): Policy[] {
+  const challenge = { domain, subname: '_acme-challenge', type: 'TXT', perm_write: true }
+  return [NOTHING_ELSE, challenge, { ...challenge, subname: null, subname_pattern: '_acme-challenge.**' }]
+}
+
+/** The presets: those for certificates, and the others, each time the narrowest first. */
 export const PRESETS: Preset[] = [
   {
     id: 'acme',
     title: 'Certificates for one name',
     text: 'An ACME client proves with it that you control a name and its wildcard. It may write only TXT at _acme-challenge.',
-    users: 'certbot, acme.sh, lego or Caddy',
+    users: ACME_USERS,
     asks: 'host',
     prefix: '_acme-challenge.',
     policies: (place) => [NOTHING_ELSE, { ...place, type: 'TXT', perm_write: true }],
-    programs: ['certbot', 'certbot with hooks', 'acme.sh', 'lego 5', 'Caddy'],
+    programs: ACME,
+  },
+  {
+    id: 'acme-domain',
+    title: 'Certificates for all names of a domain',
+    text: 'The same for a domain and every name in it: TXT at _acme-challenge and at names that begin with it.',
+    users: `${ACME_USERS} on a proxy for many names`,
+    asks: 'domain',
+    policies: ({ domain }) => challenges(domain),
+    programs: ACME,
+  },
+  {
+    id: 'acme-all',
+    title: 'Certificates for all names of all domains',
+    text: 'The same for all domains, also those to come.',
+    users: `${ACME_USERS} on a proxy for many domains`,
+    policies: () => challenges(null),
+    programs: ACME,
   },
   {
     id: 'dyndns',

@@ -42,6 +42,17 @@ const CASES: Case[] = [
     elsewhere: [],
   },
   {
+    title: 'Certificates for all names of a domain',
+    typed: (domain) => ['Domain', domain],
+    here: ['the host’s challenge', 'the domain’s challenge'],
+    elsewhere: [],
+  },
+  {
+    title: 'Certificates for all names of all domains',
+    here: ['the host’s challenge', 'the domain’s challenge'],
+    elsewhere: ['the host’s challenge', 'the domain’s challenge'],
+  },
+  {
     title: 'Addresses of one host',
     typed: (domain) => ['Host name', `host.${domain}`],
     here: ['A of the host', 'AAAA of the host'],
@@ -236,13 +247,49 @@ function declare(test: Declare, browser: () => Browser): void {
     const left = succeeded(await api.get(`/auth/tokens/${id}/policies/rrsets/`), 200).json as object[]
     const scopes = left.map((policy) => JSON.stringify(policy).replace(/"id":"[^"]*",/, ''))
     t.deepEqual(scopes, [
-      '{"domain":null,"subname":null,"type":null,"perm_write":true}',
-      `{"domain":"${domain}","subname":"www","type":null,"perm_write":true}`,
+      '{"domain":null,"subname":null,"subname_pattern":null,"type":null,"perm_write":true}',
+      `{"domain":"${domain}","subname":"www","subname_pattern":null,"type":null,"perm_write":true}`,
     ])
     await page.getByRole('button', { name: `Remove: May write any type at www.${domain}.` }).click()
     await page.getByRole('button', { name: 'Remove: May write everything.' }).click()
     await page.getByRole('button', { name: 'Forbid all writes, and then allow some' }).click()
     await page.getByText('May not write anything.').waitFor()
+    t.deepEqual(tab.found, [])
+  })
+
+  test('a policy gets a pattern, and the page says which one decides', async (t) => {
+    const { tab, account, domain } = await signedIn(browser(), 'tokens')
+    const { page } = tab
+    const { id } = await tokenWith(account.id, { write: false }, { pattern: '**', type: 'A', write: true })
+    await page.goto(`${service().url}/console/tokens/${id}`)
+    await page.locator('.policies').getByText('May write A at names like ** of any domain.').waitFor()
+    await page.getByText('Add a policy').click()
+    await page.getByLabel('It', { exact: true }).selectOption('may not write')
+    await page.getByLabel('Or a pattern').fill('x*')
+    await page.getByRole('button', { name: 'Add the policy' }).click()
+    await page.getByText('Subname pattern can only use (lowercase)').waitFor()
+    await page.getByLabel('Or a pattern').fill('*.Dyn')
+    await page.getByLabel('Domain', { exact: true }).fill(domain)
+    await page.getByRole('button', { name: 'Add the policy' }).click()
+    const sentence = `May not write any type at names like *.dyn.${domain}.`
+    await page.locator('.policies').getByText(sentence).waitFor()
+    await answers(
+      page,
+      `a.dyn.${domain}`,
+      'A',
+      `No, it may not write A at a.dyn.${domain}. This decides: “${sentence}”`,
+    )
+    const wider = 'This decides: “May write A at names like ** of any domain.”'
+    await answers(page, `a.b.dyn.${domain}`, 'A', `Yes, it may write A at a.b.dyn.${domain}. ${wider}`)
+    await answers(
+      page,
+      domain,
+      'A',
+      `No, it may not write A at ${domain}. This decides: “May not write anything else.”`,
+    )
+    await check(t, tab, 'token-patterns')
+    await page.getByRole('button', { name: `Remove: ${sentence}` }).click()
+    await page.locator('.policies').getByText(sentence).waitFor({ state: 'detached' })
     t.deepEqual(tab.found, [])
   })
 
