@@ -70,7 +70,7 @@ export const STATES: Record<string, State> = {
   [UNCHECKED]: {
     short: 'Delegation not checked',
     mood: 'none',
-    title: 'Nobody has asked the zone above yet: “Check now”, on DNSSEC, does.',
+    title: 'Nobody has asked the zone above yet: “Check now” does.',
   },
   unknown: {
     short: 'Delegation not known',

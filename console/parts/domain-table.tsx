@@ -1,14 +1,22 @@
+import { api, ask } from '../api/client.ts'
 import type { Overview } from '../api/domains.ts'
 import { me } from '../api/me.ts'
 import { shortState, SUSPENDED, UNCHECKED } from '../model/dnssec.ts'
 import { stateOf } from '../model/domains.ts'
 import { authorOf } from '../model/history.ts'
+import { Act, Refusal, useAction } from './form.tsx'
 import { List } from './list.tsx'
 import { State } from './state.tsx'
 import { Ago } from './time.tsx'
 
+interface DomainTableProps {
+  domains: Overview[]
+  /** Called when the delegation of one has been checked. */
+  onChecked: () => void
+}
+
 /** Domains with their states and their last changes. */
-export function DomainTable({ domains }: { domains: Overview[] }) {
+export function DomainTable({ domains, onChecked }: DomainTableProps) {
   return (
     <div class="domains">
       <List heads={['Domain', 'State', 'Record sets', 'Last change', 'By']}>
@@ -20,7 +28,7 @@ export function DomainTable({ domains }: { domains: Overview[] }) {
               </a>
             </td>
             <td class="words">
-              <Delegation name={domain.name} state={stateOf(domain)} />
+              <Delegation name={domain.name} state={stateOf(domain)} onChecked={onChecked} />
             </td>
             <td class="quiet">
               {domain.rrsets.toLocaleString('en')}
@@ -38,12 +46,30 @@ export function DomainTable({ domains }: { domains: Overview[] }) {
 }
 
 /** The state of a delegation, with the way to what can be done about it. */
-function Delegation({ name, state }: { name: string; state: string }) {
+function Delegation({ name, state, onChecked }: { name: string; state: string; onChecked: () => void }) {
   const { short, ...look } = shortState(state)
   const shown = <State {...look}>{short}</State>
-  return ['secure', 'unknown', UNCHECKED, SUSPENDED].includes(state) ? (
-    shown
-  ) : (
-    <a href={`domains/${name}/dnssec`}>{shown}</a>
+  if (state === UNCHECKED)
+    return (
+      <>
+        {shown} <CheckNow name={name} onChecked={onChecked} />
+      </>
+    )
+  return ['secure', 'unknown', SUSPENDED].includes(state) ? shown : <a href={`domains/${name}/dnssec`}>{shown}</a>
+}
+
+function CheckNow({ name, onChecked }: { name: string; onChecked: () => void }) {
+  const action = useAction()
+  const check = async () => {
+    await ask(api.POST('/api/v1/domains/{name}/delegation/', { params: { path: { name } } }))
+    onChecked()
+  }
+  return (
+    <>
+      <Act class="small" action={action} work={check}>
+        {action.isBusy ? 'Asking…' : 'Check now'} <span class="unseen">how {name} is delegated</span>
+      </Act>
+      <Refusal of={action} />
+    </>
   )
 }

@@ -20,6 +20,7 @@ const USUAL = {
   minimum_ttl: 60,
   history_days: 90,
   passkeys: false,
+  delegation_checks: false,
 }
 
 test('everybody may see what the service offers, and keep it for five minutes', async (t) => {
@@ -44,6 +45,7 @@ test('the answer follows the settings', async (t) => {
     NAMESERVERS: 'ns.zoneplane.test',
     MINIMUM_TTL: '300',
     HISTORY_DAYS: '7',
+    DELEGATION_CHECKS: 'on',
   })
   try {
     t.deepEqual((await anonymous.get(PATH)).json, {
@@ -58,6 +60,7 @@ test('the answer follows the settings', async (t) => {
       minimum_ttl: 300,
       history_days: 7,
       passkeys: false,
+      delegation_checks: true,
     })
   } finally {
     await stop()

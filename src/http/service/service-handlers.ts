@@ -1,5 +1,6 @@
 import type { Actor } from '../../service/actor.ts'
 import { createTestAccount } from '../../service/ci/test-accounts.ts'
+import { asksParents } from '../../service/delegation/checking.ts'
 import { checkHealth } from '../../service/operation/health.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
@@ -36,7 +37,9 @@ export async function showIndex(ctx: Context): Promise<void> {
 /** Responds with what the service offers, which only another start, or another address of the service, changes. */
 export async function showOffer(ctx: Context): Promise<void> {
   ctx.set('Cache-Control', 'public, max-age=300')
-  answer(ctx, 200, OFFER.present({ ...ctx.state.system.config, passkeys: siteOf(ctx) !== undefined }))
+  const { system } = ctx.state
+  const abilities = { passkeys: siteOf(ctx) !== undefined, checksDelegations: asksParents(system) }
+  answer(ctx, 200, OFFER.present({ ...system.config, ...abilities }))
 }
 
 function absolute(base: string, links: Record<string, string>): Record<string, string> {

@@ -76,7 +76,7 @@ export const TEST_ACCOUNT: Component = {
 }
 
 /** What the service offers, by its settings (contract §13). */
-export const OFFER = representation<Config & { passkeys: boolean }>()(['Offer'], {
+export const OFFER = representation<Config & { passkeys: boolean; checksDelegations: boolean }>()(['Offer'], {
   registration: { read: BOOLEAN, text: 'Whether everybody can sign up.', example: true },
   email_confirmation: {
     read: BOOLEAN,
@@ -113,6 +113,12 @@ export const OFFER = representation<Config & { passkeys: boolean }>()(['Offer'],
     read: BOOLEAN,
     text: 'Whether passkeys can be used at this address of the service.',
     example: true,
+  },
+  delegation_checks: {
+    read: BOOLEAN,
+    text: 'Whether the service checks the delegations of domains by itself. Otherwise only those who ask for it do.',
+    example: true,
+    from: ({ checksDelegations }) => checksDelegations,
   },
 })
 
