@@ -1,6 +1,8 @@
 import { freshName, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
-import type { Client } from '../../support/clients/client.ts'
-import { addPolicies, addToken, type PolicyRow } from '../../support/clients/tokens.ts'
+import { Client } from '../../support/clients/client.ts'
+import { update } from '../../support/clients/dyndns.ts'
+import { amend, amendment, ZONES } from '../../support/clients/powerdns.ts'
+import { addPolicies, addToken, type PolicyRow, type Token } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
@@ -180,6 +182,47 @@ test('a token for certificates of a whole domain writes them, at any depth, and 
   t.is((await token.api.post(rrsets, rrset({ subname: '_acme-challenge.b' }))).text, INSUFFICIENT)
   t.is((await token.api.post(`/domains/${other}/rrsets/`, txt('_acme-challenge.a'))).text, INSUFFICIENT)
 })
+
+/** The ways to write an address at a name of a domain. */
+const DOORS: [title: string, write: (token: Token, domain: string, subname: string) => Promise<{ status: number }>][] =
+  [
+    ['a POST', (token, domain, subname) => token.api.post(`/domains/${domain}/rrsets/`, rrset({ subname }))],
+    ['a bulk PUT', (token, domain, subname) => token.api.put(`/domains/${domain}/rrsets/`, [rrset({ subname })])],
+    [
+      'a zone file',
+      async (token, domain, subname) => {
+        const zone = succeeded(await token.api.get(`/domains/${domain}/zonefile/`), 200).text
+        return token.api.send('PUT', `/domains/${domain}/zonefile/`, undefined, {
+          headers: { 'content-type': 'text/dns' },
+          body: `${zone}\n${subname}.${domain}. 3600 IN A 192.0.2.1\n`,
+        })
+      },
+    ],
+    [
+      'dynDNS',
+      (token, domain, subname) =>
+        update(token.api, { hostname: `${subname}.${domain}`, myip: '192.0.2.1', myipv6: 'preserve' }),
+    ],
+    [
+      'PowerDNS’ API',
+      (token, domain, subname) => {
+        const door = new Client(service().url, token.secret, 'powerdns')
+        return amend(door, `${ZONES}/${domain}.`, amendment(domain, { name: `${subname}.${domain}.` }))
+      },
+    ],
+  ]
+
+for (const [title, write] of DOORS) {
+  test(`patterns hold for ${title}`, async (t) => {
+    const { token, domain } = await setup(
+      { pattern: '**.dyn', type: 'A', write: true },
+      { pattern: '*.dyn', write: false },
+    )
+    t.is((await write(token, domain, 'a.dyn')).status, 403)
+    t.is((await write(token, domain, 'dyn')).status, 403)
+    t.true((await write(token, domain, 'b.a.dyn')).status < 300)
+  })
+}
 
 test('a pattern without a domain holds in all domains of the account, also in later ones, and in no others', async (t) => {
   const { account, token, rrsets } = await setup({ pattern: '**', write: true })
