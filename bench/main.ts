@@ -17,6 +17,7 @@ import { neighbours } from './neighbours.ts'
 import { nsec, nsecSettings } from './nsec.ts'
 import { oneRRset } from './one-rrset.ts'
 import { paging } from './paging.ts'
+import { powerdnsApi } from './powerdns-api.ts'
 import { reads } from './reads.ts'
 import { rebuild } from './rebuild.ts'
 import { records } from './records.ts'
@@ -45,6 +46,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   zonefile,
   adoption,
   paging,
+  'powerdns-api': powerdnsApi,
   search,
   authentication,
   accounts,

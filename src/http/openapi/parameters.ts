@@ -103,6 +103,17 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
   },
   zone: { description: 'Shows only the zone of this absolute name.', example: 'example.com.' },
   dnssec: { description: 'With `false`, leaves out `dnssec` and `edited_serial`.', schema: FLAG, example: 'false' },
+  q: { description: 'The text to find.', example: 'example.com.' },
+  max: {
+    description: 'The most results; more than 500 count as 500.',
+    schema: { type: 'integer', minimum: 1 },
+    example: 100,
+  },
+  object_type: {
+    description: 'What to find.',
+    schema: oneOf('all', 'zone', 'record', 'comment'),
+    example: 'all',
+  },
   rrsets: { description: 'With `false`, leaves out the RRsets.', schema: FLAG, example: 'true' },
   rrset_name: { description: 'Shows only the RRsets of this absolute name.', example: 'www.example.com.' },
   rrset_type: { description: 'With `rrset_name`: shows only the RRset of this type.', example: 'A' },

@@ -3,6 +3,7 @@ import type { Config } from '../../settings/config.ts'
 import { refuseBeyondQuota } from '../domains/domain-handlers.ts'
 import { arrayOf, type Component, described, type JsonSchema, object, oneOf, ref, STRING } from '../fields/schema.ts'
 import { CHANGES } from '../kit/change-representation.ts'
+import type { Middleware } from '../kit/context.ts'
 import type { Group, Resource } from '../kit/resource.ts'
 import { authenticateByKey, authenticateByKeyFor, requires } from '../middleware/authenticate.ts'
 import { body } from '../middleware/body.ts'
@@ -12,6 +13,9 @@ import { json, NOTHING, shows } from '../openapi/answers.ts'
 import { describeApi } from '../openapi/document.ts'
 import { documentIn } from '../openapi/documents-resource.ts'
 import { NOT_PERMITTED, RRSET_SCOPES, rrsetRates } from '../rrsets/rrset-resource.ts'
+import { CRYPTOKEY } from './cryptokey-representation.ts'
+import { searchData } from './search-handlers.ts'
+import { FOUND_RECORD, FOUND_ZONE } from './search-representation.ts'
 import * as servers from './server-handlers.ts'
 import { API, SERVER } from './server-representation.ts'
 import * as zones from './zone-handlers.ts'
@@ -92,6 +96,14 @@ function reading(
   }
 }
 
+function ofZone(part: string, id: string, summary: string, item: JsonSchema, handler: Middleware): Resource {
+  return {
+    path: `${SERVER_PATH}/zones/:zone/${part}`,
+    guards: [authenticateForZone, throttle('dns_api_cheap')],
+    GET: { id, summary, answers: { 200: shows(arrayOf(item)) }, chain: [handler] },
+  }
+}
+
 const serverGroup: Group = {
   tag: 'Servers',
   text: 'The one server.',
@@ -99,6 +111,19 @@ const serverGroup: Group = {
     reading('/api', 'listApis', 'List the versions of the API', arrayOf(ref(API.schema)), servers.showApis),
     reading('/api/v1/servers', 'listServers', 'List the servers', arrayOf(ref(SERVER.schema)), servers.listServers),
     reading(SERVER_PATH, 'showServer', 'Show the server', ref(SERVER.schema), servers.showServer),
+    {
+      path: `${SERVER_PATH}/search-data`,
+      guards: [authenticateByKey, requires('reads'), throttle('dns_api_cheap')],
+      GET: {
+        id: 'searchData',
+        summary: 'Search zones and records',
+        description: 'Zones by a pattern with `*` and `?`, records by their full name or content.',
+        query: ['q', 'max', 'object_type'],
+        answers: { 200: shows(arrayOf({ anyOf: [ref(FOUND_ZONE.schema), ref(FOUND_RECORD.schema)] })) },
+        errors: { 422: [], 503: [] },
+        chain: [searchData],
+      },
+    },
     reading(`${SERVER_PATH}/statistics`, 'listStatistics', 'List statistics', arrayOf(STRING), servers.listStatistics),
   ],
 }
@@ -201,6 +226,14 @@ function zoneGroup(config: Config): Group {
           chain: [zones.exportZone],
         },
       },
+      ofZone(
+        'cryptokeys',
+        'listCryptokeys',
+        'List the keys that sign a zone',
+        ref(CRYPTOKEY.schema),
+        zones.listCryptokeys,
+      ),
+      ofZone('metadata', 'listMetadata', 'List the metadata of a zone', STRING, zones.listMetadata),
       ...[
         { verb: 'rectify', id: 'rectifyZone', summary: 'Rectify a zone', text: 'Rectified' },
         { verb: 'notify', id: 'notifyZone', summary: 'Notify the servers of a zone', text: 'Notification queued' },

@@ -4,6 +4,7 @@ import type { Domain } from '../../service/domains/domains.ts'
 import * as domains from '../../service/domains/domains.ts'
 import { exportIn, exportZone as exportText } from '../../service/domains/zonefiles.ts'
 import { amend } from '../../service/doors/amendments.ts'
+import { cryptokeysOf } from '../../service/doors/cryptokeys.ts'
 import { soaOf, viewOf } from '../../service/doors/zone-views.ts'
 import { EXISTS } from '../../service/names/availability.ts'
 import { tagOfDomain } from '../../service/zone/conditions.ts'
@@ -11,6 +12,7 @@ import { answer, answerEmpty, answerStream, joinReaders } from '../kit/answer.ts
 import { parsedUrl } from '../kit/caller.ts'
 import { type Context, flag, parameter } from '../kit/context.ts'
 import { answerChanges, conditions, setTag, terms } from '../kit/terms.ts'
+import { CRYPTOKEY } from './cryptokey-representation.ts'
 import { domainOf, isAbsolute, subnameIn } from './zone-names.ts'
 import { ZONE, ZONE_RRSET } from './zone-representation.ts'
 import { examineSettings, readAmendments, readZone } from './zone-requests.ts'
@@ -131,6 +133,21 @@ async function* inObject(parts: AsyncIterable<string>): AsyncGenerator<string> {
     text = ''
   }
   yield '"}'
+}
+
+export async function listCryptokeys(ctx: Context): Promise<void> {
+  const { system, domain } = ctx.state
+  const keys = await cryptokeysOf(system, domain)
+  answer(
+    ctx,
+    200,
+    keys.map((key) => CRYPTOKEY.present(key)),
+  )
+}
+
+/** Responds with the settings of a zone that PowerDNS keeps as metadata: they are the service's, so none. */
+export function listMetadata(ctx: Context): void {
+  answer(ctx, 200, [])
 }
 
 /** Responds that a zone is rectified, or that its servers are told: after every change, both is done already. */

@@ -59,11 +59,11 @@ export async function list(visit: Visit, wanted: DomainFilter, cursor?: Cursor):
   return store.page(visit.system.db, visit.actor, cursor, filter)
 }
 
-/** Returns all of the actor's domains, in pages, newest first. */
-export async function* pages(visit: Visit): AsyncGenerator<Domain[]> {
+/** Returns all of the actor's domains whose names contain a text, in pages, newest first. */
+export async function* pages(visit: Visit, search = ''): AsyncGenerator<Domain[]> {
   let next: Cursor | undefined
   do {
-    const { rows, older } = await list(visit, {}, next)
+    const { rows, older } = await list(visit, { search }, next)
     yield rows
     next = older
   } while (next !== undefined)

@@ -71,7 +71,7 @@ function apply(state: State, { kind, type, ttl, records }: Amendment, present: n
   state.records = known
   for (const content of records.map((text) => canonical(type, text))) {
     if (kind === 'PRUNE') known.delete(content)
-    else {
+    else if (!known.has(content)) {
       if (known.size === 0) state.ttl = ttl
       else if (ttl !== present) state.problems = { ttl: [`The RRset has the TTL ${present}.`] }
       known.add(content)

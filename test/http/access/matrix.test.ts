@@ -536,7 +536,11 @@ const ROWS: Row[] = [
     ...{ method: 'DELETE', path: `${ZONES}/:zone`, spoils: true },
     expected: ifVisible(({ remove, clears }) => (remove === true && clears === true ? [204, true] : [403, false])),
   },
-  { method: 'GET', path: `${ZONES}/:zone/export`, expected: ifVisible(() => [200, false]) },
+  { method: 'GET', path: `${SERVERS}/localhost/search-data`, query: '?q=x', expected: always(200) },
+  { method: 'GET', path: `${SERVERS}/localhost/search-data`, expected: always(422) },
+  ...['export', 'cryptokeys', 'metadata'].map((part) => ({
+    ...{ method: 'GET', path: `${ZONES}/:zone/${part}`, expected: ifVisible(() => [200, false]) },
+  })),
   ...['rectify', 'notify'].map((verb) => ({
     ...{ method: 'PUT', path: `${ZONES}/:zone/${verb}`, expected: ifVisible(() => [200, false]) },
   })),

@@ -1,5 +1,5 @@
 import { query } from '../../../src/store/database.ts'
-import { freshName, newDomain, succeeded } from '../../support/clients/api.ts'
+import { domainOf, freshName, newDomain, succeeded } from '../../support/clients/api.ts'
 import { Client } from '../../support/clients/client.ts'
 import { amendment, doorOf, newDoors, type PdnsZone, rrsetsOf, ZONES } from '../../support/clients/powerdns.ts'
 import { addToken } from '../../support/clients/tokens.ts'
@@ -345,4 +345,41 @@ test('a body may have any media type, or none; other JSON than an object is refu
     t.is(answer.status, status, text)
     t.true('error' in (answer.json as object))
   }
+})
+
+test('the keys of a zone are those that sign it, without private halves', async (t) => {
+  const { api, door, zone, domain } = await newDoors(service())
+  const { keys } = await domainOf(api, domain)
+  const { json, text } = await door.get(`${zone}/cryptokeys`)
+  const [key, ...others] = json as Record<string, unknown>[]
+  t.deepEqual(others, [])
+  const { dnskey, ds, flags, keytype } = keys[0]!
+  t.like(key, { dnskey, ds, flags, keytype, active: true, published: true, algorithm: 'ECDSAP256SHA256' })
+  t.is(key!['id'], Number(ds[0]!.split(' ')[0]))
+  t.notRegex(text, /private/i)
+  t.deepEqual((await door.get(`${zone}/metadata`)).json, [])
+})
+
+test('a search finds zones by a pattern, and records by full name or content, of the account alone', async (t) => {
+  const { account, door, domain } = await newDoors(service(), { subname: 'www', records: ['192.0.2.77', '192.0.2.78'] })
+  const other = await newDoors(service(), { subname: 'www', records: ['192.0.2.77'] })
+  const second = await newDomain(account.api, `second.${domain}`)
+  const search = async (query: string) => (await door.get(`/servers/localhost/search-data?${query}`)).json
+  const zone = (name: string) => ({ name: `${name}.`, object_type: 'zone', zone_id: `${name}.` })
+  const record = (content: string) => ({
+    ...{ content, disabled: false, name: `www.${domain}.`, object_type: 'record', ttl: 3600, type: 'A' },
+    ...{ zone: `${domain}.`, zone_id: `${domain}.` },
+  })
+  t.deepEqual(await search(`q=${domain}&object_type=zone`), [zone(domain)])
+  t.deepEqual(await search(`q=*${domain.toUpperCase()}.&object_type=zone`), [zone(second), zone(domain)])
+  t.deepEqual(await search(`q=s?cond.*&object_type=zone`), [zone(second)])
+  t.deepEqual(await search('q=*&object_type=zone&max=1'), [zone(second)])
+  t.deepEqual(await search(`q=*${other.domain}*&object_type=zone`), [])
+  t.deepEqual(await search(`q=www.${domain}.`), [record('192.0.2.77'), record('192.0.2.78')])
+  t.deepEqual(await search('q=192.0.2.77'), [record('192.0.2.77')])
+  t.deepEqual(await search('q=192.0.2.77&object_type=comment'), [])
+  t.deepEqual(await search('q='), { error: "q: can't be blank" })
+  t.deepEqual(await search('q=a&max=0'), { error: 'max: must be a number larger than 0' })
+  t.deepEqual(await search('q=a&object_type=b'), { error: 'object_type: must be one of all, zone, record, comment' })
+  t.regex(JSON.stringify(await search('q=www.*')), /^{"error":"q: records are found by their full name or content/)
 })
