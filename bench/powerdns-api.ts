@@ -37,7 +37,7 @@ export async function powerdnsApi(setup: Setup): Promise<void> {
   const [read, theirs] = await alternating(
     READS,
     () => door('GET', zone(RRSETS)),
-    () => raw('GET', `/zones/${rawName(RRSETS)}.`),
+    () => raw('GET', `/zones/${rawName(RRSETS)}`),
   )
   compare(`a zone of ${RRSETS} RRsets by PowerDNS' API, p50`, 'ms', percentile(read!, 0.5), percentile(theirs!, 0.5))
 }
