@@ -412,3 +412,28 @@ test('a process that stands still while it migrates does not keep others from it
     t.true(await isMigrated(db))
   })
 })
+
+test('while policies have patterns, the service cannot go back to a version without them', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    const [token] = await query<{ id: string }>(
+      db,
+      `with owner as (
+         insert into accounts (created, email, state, credentials_changed)
+         values (now(), 'a@example.org', 'active', now()) returning id
+       )
+       insert into tokens (created, owner_id, secret_hash) select now(), id, 'x' from owner returning id`,
+    )
+    const id = token!.id
+    await query(db, 'insert into policies (created, token_id) values (now(), :id)', { id })
+    await query(
+      db,
+      `insert into policies (created, token_id, subname, is_pattern, perm_write) values (now(), :id, '**', true, true)`,
+      { id },
+    )
+    await t.throwsAsync(unmigrate(url), { message: /delete the policies with patterns first/ })
+    await query(db, 'delete from policies where is_pattern')
+    await unmigrate(url)
+    t.false(await isMigrated(db))
+  })
+})

@@ -89,6 +89,15 @@ for (const end of ['owner', 'bound account']) {
   })
 }
 
+test('policies: a pattern is a text, and another policy than the subname of the same text', async (t) => {
+  const { token } = await newToken()
+  await policy(token)
+  t.is(await broken(policy(token, { type: 'A', is_pattern: true })), 'policies_pattern')
+  await policy(token, { subname: '*.a' })
+  await policy(token, { subname: '*.a', is_pattern: true })
+  t.is(await broken(policy(token, { subname: '*.a', is_pattern: true, perm_write: true })), 'policies_scope')
+})
+
 test('policies: the default policy cannot be deleted, made specific or moved while there are others', async (t) => {
   const [{ token }, other] = [await newToken(), await newToken()]
   const fallback = await policy(token)
