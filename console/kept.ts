@@ -15,13 +15,18 @@ export function keep(key: string, value: unknown): void {
 const DRAFT = 'zoneplane draft'
 
 /** The key of what somebody has not applied yet: it belongs to the account, so that no other one gets it. */
-export function draftKey(account: string, kind: 'edits' | 'zone file', domain: string): string {
+export function draftKey(account: string, kind: 'edits' | 'zone file' | 'additions' | 'form', domain: string): string {
   return `${DRAFT} ${account} ${kind} ${domain}`
+}
+
+/** What follows this prefix in the keys that have it. */
+export function keptBehind(prefix: string): string[] {
+  return Object.keys(sessionStorage).flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : []))
 }
 
 /** Whether something for an account is not applied yet. */
 export function hasDrafts(account: string): boolean {
-  return Object.keys(sessionStorage).some((key) => key.startsWith(`${DRAFT} ${account} `))
+  return keptBehind(`${DRAFT} ${account} `).length > 0
 }
 
 /** A state that survives a reload of the page, and the end of the session in this tab. Undefined: there is none. */

@@ -14,7 +14,8 @@ export interface Entry {
   values: string[] | undefined
 }
 
-let entries = 0
+/** Also beyond the entries that the tab has kept. */
+let entries = Date.now()
 
 /** A record to edit: in fields, if it can be shown in them. */
 export function entryOf(type: string, text: string): Entry {

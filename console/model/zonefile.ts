@@ -7,9 +7,10 @@ import {
 } from '../../src/dns/zone-problems.ts'
 import { readZoneFile } from '../../src/dns/zonefile.ts'
 import { adviceOn } from './advice.ts'
+import type { Item } from './draft.ts'
 import { inOrder } from './order.ts'
 import { titleOf } from './rows.ts'
-import { type Change, counted, shownName } from './rrset.ts'
+import { type Change, counted, rrsetKey, shownName } from './rrset.ts'
 
 /** Something that is wrong with a zone file. */
 export interface Mistake {
@@ -44,6 +45,21 @@ export function previewOf(text: string, domain: string): Preview {
 export function judged(text: string, domain: string): { mistakes: Mistake[]; count: number } {
   const { rrsets, mistakes } = read(text, domain, true)
   return { mistakes, count: rrsets.length }
+}
+
+/**
+ * What a zone file adds to a zone, as a bulk PATCH: the record sets that the zone lacks, and for the others the records that
+ * they lack; their TTL stays. NS at the apex stay as they are.
+ * @param present the zone file of the zone @param ttl of record sets for which the file gives none
+ */
+export function additionsTo(present: string, text: string, domain: string, ttl: number): Item[] {
+  const there = new Map(read(present, domain, true).rrsets.map((rrset) => [rrsetKey(rrset), rrset.records]))
+  return read(text, domain, false).rrsets.flatMap(({ subname, type, records, ...rrset }) => {
+    const before = there.get(rrsetKey({ subname, type }))
+    if (before === undefined) return { subname, type, ttl: rrset.ttl ?? ttl, records }
+    const all = [...new Set([...before, ...records])]
+    return all.length === before.length ? [] : { subname, type, records: all }
+  })
 }
 
 /** Problems that only the service finds, at the lines of their record sets. */

@@ -10,6 +10,7 @@ import { keyboard, Keys } from '../records/keys.tsx'
 import { Publish } from '../records/publish.tsx'
 import { RowOrForm } from '../records/row-or-form.tsx'
 import { Selection } from '../records/selection.tsx'
+import { typedForms } from '../records/staging.ts'
 import { Table } from '../records/table.tsx'
 import { TemplateDialog } from '../records/template-dialog.tsx'
 import { Tray } from '../records/tray.tsx'
@@ -26,7 +27,9 @@ export function RecordsPage({ name }: { name: string }) {
   const { zone, edits, collisions, problems, visible, rows } = records
   const { mayEdit } = records
   /** The number of the form for new records, and what it begins with; undefined: there is none. */
-  const [adding, setAdding] = useState<Adding | undefined>(location.value.query.has('add') ? FIRST : undefined)
+  const [adding, setAdding] = useState<Adding | undefined>(() =>
+    location.value.query.has('add') || typedForms(name).includes('') ? FIRST : undefined,
+  )
   const [isChoosing, setChoosing] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
   const [isOvertaken, setOvertaken] = useState(false)
@@ -104,7 +107,7 @@ export function RecordsPage({ name }: { name: string }) {
 
   const ttl = useMemo(() => usualTtl(zone.rrsets.values(), zone.minimumTtl), [zone.rrsets, zone.minimumTtl])
   // What is typed but not staged would be missing in the review.
-  const isTyping = adding !== undefined || records.open.size > 0
+  const isTyping = adding !== undefined || rows.some(({ key }) => records.open.has(key))
   const isSound = zone.tag !== undefined && collisions.size === 0
   const canReview = isSound && !isTyping
   useEffect(() => {

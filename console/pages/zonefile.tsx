@@ -3,7 +3,8 @@ import { api, ask, askWhole, problemsOf, type Refused, versionOf } from '../api/
 import { readDomain } from '../api/domains.ts'
 import { mayChange, me } from '../api/me.ts'
 import { draftKey, useKept } from '../kept.ts'
-import { judged, mistakesOf } from '../model/zonefile.ts'
+import { type Change, counted } from '../model/rrset.ts'
+import { additionsTo, judged, mistakesOf } from '../model/zonefile.ts'
 import { Applied } from '../parts/applied.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 import { Review } from '../parts/review.tsx'
@@ -13,27 +14,51 @@ import { focusMistakes, ZonefileInput } from '../parts/zonefile-input.tsx'
 /** The whole zone as text: shown, edited, replaced by a file, downloaded. */
 export function ZonefilePage({ name }: { name: string }) {
   const [version, setVersion] = useState<number>()
-  const [edited, setEdited] = useKept<Edited>(draftKey(me.value!.account.email, 'zone file', name))
+  const { email } = me.value!.account
+  const replacement = useKept<Edited>(draftKey(email, 'zone file', name))
+  const additions = useKept<Edited>(draftKey(email, 'additions', name))
+  const [isAdding, setAdding] = useState(additions[0] !== undefined)
+  const [edited, setEdited] = isAdding ? additions : replacement
   const asked = useAsked(async () => {
     // What changes between the two has another tag, so that no write builds on it.
-    const { tag } = await readDomain(name)
+    const { tag, minimumTtl } = await readDomain(name)
     const params = { path: { name } }
-    return { tag, text: await ask(api.GET('/api/v1/domains/{name}/zonefile/', { params, parseAs: 'text' })) }
+    const text = await ask(api.GET('/api/v1/domains/{name}/zonefile/', { params, parseAs: 'text' }))
+    return { tag, minimumTtl, text }
   }, [name, version])
   return (
     <>
+      <fieldset class="choices" hidden={!mayChange(name)}>
+        <legend>What shall the text do?</legend>
+        {WAYS.map(([title, what], i) => (
+          <label key={title}>
+            <input
+              type="radio"
+              name="way"
+              checked={isAdding === (i === 1)}
+              onChange={() => {
+                setAdding(i === 1)
+              }}
+            />{' '}
+            <span>
+              <b>{title}</b>: {what}
+            </span>
+          </label>
+        ))}
+      </fieldset>
       <p hidden={!mayChange(name)}>
-        Edit the zone file, or drop one here. <b>Record sets that it lacks are deleted</b>; only NS at {name} stay if it
-        has none. The service itself writes SOA and all DNSSEC records but DS: those of the file are left out.
+        Type it, or drop a file here. The service itself writes SOA and all DNSSEC records but DS: those of the file are
+        left out.
       </p>
       {version !== undefined && <Applied name={name} version={version} onUndone={setVersion} onDismiss={setVersion} />}
       <Loaded asked={asked}>
-        {({ tag, text }) => (
+        {({ tag, minimumTtl, text }) => (
           <Editor
-            key={tag}
+            key={`${tag} ${isAdding}`}
             name={name}
             tag={tag}
             present={text}
+            additionsTtl={isAdding ? minimumTtl : undefined}
             edited={edited}
             onEdit={setEdited}
             onStale={asked.reload}
@@ -44,6 +69,15 @@ export function ZonefilePage({ name }: { name: string }) {
     </>
   )
 }
+
+/** What a text can do with the zone. */
+const WAYS = [
+  [
+    'Replace the zone',
+    'record sets that the text lacks are deleted; only NS of the domain itself stay if it has none.',
+  ],
+  ['Add to the zone', 'what is there stays. The text brings record sets, and records of those that are there.'],
+] as const
 
 /** A text that somebody has edited, and the ETag of the domain when that began. */
 interface Edited {
@@ -56,6 +90,8 @@ interface EditorProps {
   /** The domain's ETag, and its zone file. */
   tag: string
   present: string
+  /** The TTL of added record sets for which the text gives none; undefined: the text replaces the zone. */
+  additionsTtl: number | undefined
   edited: Edited | undefined
   onEdit: (edited: Edited | undefined) => void
   /** Called when somebody has changed the domain meanwhile. */
@@ -63,9 +99,13 @@ interface EditorProps {
   onApplied: (version: number | undefined) => void
 }
 
-function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: EditorProps) {
+function Editor({ name, tag, present, additionsTtl, edited, onEdit, onStale, onApplied }: EditorProps) {
   const [isReviewed, setReviewed] = useState(false)
-  const text = edited?.text ?? present
+  /** How many record sets the review has found to be deleted. */
+  const [deleted, setDeleted] = useState(0)
+  const isAdding = additionsTtl !== undefined
+  const beginning = isAdding ? '' : present
+  const text = edited?.text ?? beginning
   const mayEdit = mayChange(name)
   const found = usePaused(() => (edited === undefined ? undefined : judged(edited.text, name)), [edited?.text])
   /** What the service has rejected, and why. */
@@ -82,9 +122,14 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
   }
   const put = async (trial: 'true' | 'false') => {
     try {
+      const params = { path: { name }, query: { dry_run: trial }, header: { 'If-Match': tag } }
+      if (isAdding) {
+        const body = additionsTo(present, text, name, additionsTtl)
+        return await askWhole(api.PATCH('/api/v1/domains/{name}/rrsets/', { params, body }))
+      }
       return await askWhole(
         api.PUT('/api/v1/domains/{name}/zonefile/', {
-          params: { path: { name }, query: { dry_run: trial }, header: { 'If-Match': tag } },
+          params,
           headers: { 'Content-Type': 'text/dns' },
           body: text,
           bodySerializer: (body) => body,
@@ -132,13 +177,18 @@ function Editor({ name, tag, present, edited, onEdit, onStale, onApplied }: Edit
         judged={edited && found && { ...found, mistakes }}
         isFixed={!mayEdit}
         onText={(typed) => {
-          onEdit(typed === present ? undefined : { text: typed, tag: edited?.tag ?? tag })
+          onEdit(typed === beginning ? undefined : { text: typed, tag: edited?.tag ?? tag })
         }}
       />
       {isReviewed && (
         <Review
-          title={`Changes to ${name}`}
-          preview={async () => (await put('true')).data.changes}
+          title={deleted > 0 ? `Deletes ${counted(deleted, 'record set')} of ${name}` : `Changes to ${name}`}
+          preview={async () => {
+            if (isAdding && additionsTo(present, text, name, additionsTtl).length === 0) return []
+            const { changes } = (await put('true')).data as { changes: Change[] }
+            setDeleted(changes.filter(({ after }) => after === null).length)
+            return changes
+          }}
           apply={async () => {
             const { response } = await put('false')
             discard()

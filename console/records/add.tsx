@@ -1,12 +1,14 @@
 import { useId, useState } from 'preact/hooks'
 import { nameOf } from '../../src/dns/names.ts'
 import { TYPES } from '../../src/dns/types.ts'
+import { useKept } from '../kept.ts'
 import { FIELDS } from '../model/fields.ts'
 import { ownerOf } from '../model/owner.ts'
 import { type Row, titleOf } from '../model/rows.ts'
 import { type Place, rrsetKey, shownName, type State } from '../model/rrset.ts'
 import { Field } from '../parts/form.tsx'
-import { type Next, RRsetForm } from './rrset-form.tsx'
+import { type Next, RRsetForm, type Typed } from './rrset-form.tsx'
+import { formKey } from './staging.ts'
 
 const USUAL = Object.keys(FIELDS)
 const OTHERS = [...TYPES.keys()].filter((type) => !USUAL.includes(type)).sort()
@@ -31,13 +33,27 @@ interface AddProps extends Omit<Adding, 'number'> {
   onCancel: () => void
 }
 
+/** What was typed in the form. */
+interface Kept {
+  name: string
+  type: string
+  typed?: Typed
+}
+
 /** The type of the record that was added last, with which the next one begins. */
 let lastType = 'A'
 
 /** Adds records at a name: a new RRset, or more records of one that is there. */
 export function Add({ domain, place: beginning, ttl, minimumTtl, rows, onStage, onEdit, onCancel }: AddProps) {
-  const [name, setName] = useState(beginning === undefined ? '' : beginning.subname || '@')
-  const [type, setType] = useState(beginning?.type ?? lastType)
+  const [empty] = useState<Kept>({
+    name: beginning === undefined ? '' : beginning.subname || '@',
+    type: beginning?.type ?? lastType,
+  })
+  const [kept = empty, setKept] = useKept<Kept>(formKey(domain, ''))
+  const { name, type, typed } = kept
+  const setType = (next: string) => {
+    setKept({ ...kept, type: next })
+  }
   const [isAttempted, setAttempted] = useState(false)
   const typeId = useId()
   const owner = ownerOf(name, domain)
@@ -52,6 +68,10 @@ export function Add({ domain, place: beginning, ttl, minimumTtl, rows, onStage, 
     <RRsetForm
       label="Add record"
       domain={domain}
+      typed={typed}
+      onTyped={(next) => {
+        setKept(next && { ...kept, typed: next })
+      }}
       place={isFull ? undefined : place}
       type={type}
       initial={{ ttl, records: [''] }}
@@ -94,7 +114,9 @@ export function Add({ domain, place: beginning, ttl, minimumTtl, rows, onStage, 
       <Field
         label="Name"
         value={name}
-        onText={setName}
+        onText={(next) => {
+          setKept({ ...kept, name: next })
+        }}
         suffix={isRelative ? `.${domain}` : ''}
         hint={
           place === undefined ? (

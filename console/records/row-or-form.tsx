@@ -1,11 +1,13 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { bearer } from '../api/me.ts'
+import { useKept } from '../kept.ts'
 import { forbids } from '../model/may-write.ts'
 import { editOf, type Row, titleOf } from '../model/rows.ts'
 import type { State } from '../model/rrset.ts'
 import { ttlWords } from '../model/ttl.ts'
 import { RecordRow } from './record-row.tsx'
-import { RRsetForm } from './rrset-form.tsx'
+import { RRsetForm, type Typed } from './rrset-form.tsx'
+import { formKey } from './staging.ts'
 import type { useRecords } from './use-records.ts'
 
 interface RowOrFormProps {
@@ -86,7 +88,9 @@ function Whole({ row, onClose }: { row: Row; onClose: () => void }) {
 /** The form that edits a row. Its edit is one of what the row was when it was opened, whatever comes meanwhile. */
 function RowForm({ domain, row, records, onReview }: RowOrFormProps) {
   const { key, subname, type, state } = row
-  const [base] = useState(() => editOf(row, null).base)
+  const [opened] = useState(() => editOf(row, null).base)
+  const [kept, setKept] = useKept<Typed & { base: State | null }>(formKey(domain, key))
+  const base = kept === undefined ? opened : kept.base
   const stage = (after: State | null) => {
     records.stage([{ subname, type, base, after }])
     records.setOpened(key, false)
@@ -96,6 +100,10 @@ function RowForm({ domain, row, records, onReview }: RowOrFormProps) {
       <RRsetForm
         label={`Edit ${titleOf(row)}`}
         domain={domain}
+        typed={kept}
+        onTyped={(typed) => {
+          setKept(typed && { ...typed, base })
+        }}
         place={row}
         type={type}
         initial={state}
@@ -107,6 +115,7 @@ function RowForm({ domain, row, records, onReview }: RowOrFormProps) {
           if (next === 'review') onReview()
         }}
         onDelete={() => {
+          setKept(undefined)
           stage(null)
         }}
         onCancel={() => {

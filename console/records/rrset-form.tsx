@@ -13,8 +13,19 @@ import { EntryInputs } from './entry-inputs.tsx'
 /** What follows when something is staged: the review, or a form for another new record. */
 export type Next = 'review' | 'another' | undefined
 
+/** What was typed in a form. */
+export interface Typed {
+  ttl: string
+  /** By type: what does not fit another one comes back with its own. The last one was typed last. */
+  entries: [type: string, entries: Entry[]][]
+}
+
 interface RRsetFormProps {
   domain: string
+  /** What was typed; undefined: nothing yet. */
+  typed: Typed | undefined
+  /** Called with what is typed; undefined: it is staged, or given up. */
+  onTyped: (typed: Typed | undefined) => void
   /** The place; undefined while it is not known, so that nothing can be staged. */
   place: Place | undefined
   type: string
@@ -46,23 +57,30 @@ interface RRsetFormProps {
 
 /** Edits the TTL and the records of an RRset. What is typed is checked at once, and staged only if nothing is wrong. */
 export function RRsetForm(props: RRsetFormProps) {
-  const { domain, place, type, initial, presentTtl, minimumTtl, problems = [], children, below, onCancel } = props
-  const [ttl, setTtl] = useState(String(initial.ttl))
-  /** What was typed, by type: what does not fit another one comes back with its own. */
-  const [byType, setByType] = useState<ReadonlyMap<string, Entry[]>>(
-    () => new Map([[type, initial.records.map((record) => entryOf(type, record))]]),
-  )
+  const { domain, place, type, initial, presentTtl, minimumTtl, problems = [], children, below } = props
+  const [beginning] = useState<Typed>(() => ({
+    ttl: String(initial.ttl),
+    entries: [[type, initial.records.map((record) => entryOf(type, record))]],
+  }))
+  const { typed = beginning, onTyped } = props
+  const { ttl } = typed
   /** How often staging was tried in vain. */
   const [attempts, setAttempts] = useState(0)
+  const cancel = () => {
+    onTyped(undefined)
+    props.onCancel()
+  }
   /** How many values were added. */
   const [added, setAdded] = useState(0)
   const form = useRef<HTMLFormElement>(null)
   const ttlId = useId()
-  const latest = [...byType.values()].at(-1)!
   // With the same ids until something changes.
-  const entries = useMemo(() => byType.get(type) ?? retyped(latest, type, domain), [byType, type])
+  const entries = useMemo(
+    () => new Map(typed.entries).get(type) ?? retyped(typed.entries.at(-1)![1], type, domain),
+    [typed.entries, type],
+  )
   const setEntries = (next: Entry[]) => {
-    setByType(new Map([...byType].filter(([each]) => each !== type)).set(type, next))
+    onTyped({ ...typed, entries: [...typed.entries.filter(([each]) => each !== type), [type, next]] })
   }
   const focus = (selector: string) => {
     form.current!.querySelector<HTMLElement>(selector)?.focus()
@@ -84,6 +102,7 @@ export function RRsetForm(props: RRsetFormProps) {
   const stage = (next?: Next) => {
     if (whole?.length === 0 && wrongTtl === undefined) {
       const records = judgements.map(({ rdata }) => rdata!.text)
+      onTyped(undefined)
       props.onStage({ ttl: seconds, records }, next)
     } else {
       setAttempts(attempts + 1)
@@ -103,7 +122,7 @@ export function RRsetForm(props: RRsetFormProps) {
         stage()
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onCancel()
+        if (event.key === 'Escape') cancel()
         else if (event.key === 'Enter' && event.ctrlKey) stage('review')
         else return
         event.preventDefault()
@@ -126,7 +145,7 @@ export function RRsetForm(props: RRsetFormProps) {
             aria-invalid={wrongTtl !== undefined}
             aria-describedby={`${ttlId}-hint ${ttlId}-problem`}
             onInput={(event) => {
-              setTtl(event.currentTarget.value)
+              onTyped({ ...typed, ttl: event.currentTarget.value })
             }}
           />
           <datalist id={`${ttlId}-usual`}>
@@ -165,7 +184,7 @@ export function RRsetForm(props: RRsetFormProps) {
           }}
         />
       ))}
-      {[...byType].map(([former, others]) => {
+      {typed.entries.map(([former, others]) => {
         const lost = others.filter((entry) => !isBlank(entry) && !fits(entry, type, domain)).length
         return (
           former !== type &&
@@ -235,7 +254,7 @@ export function RRsetForm(props: RRsetFormProps) {
             Delete {titleOf(place!)}
           </button>
         )}
-        <button type="button" onClick={onCancel}>
+        <button type="button" onClick={cancel}>
           Cancel
         </button>
       </p>

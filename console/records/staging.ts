@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { me } from '../api/me.ts'
-import { draftKey, keep, read, useKept } from '../kept.ts'
+import { draftKey, keep, keptBehind, read, useKept } from '../kept.ts'
 import { type Edit, type Edits, staged } from '../model/draft.ts'
 import { Shared } from '../shared.ts'
 
@@ -8,6 +8,12 @@ type Kept = [place: string, edit: Edit][] | undefined
 
 const keyFor = (domain: string) => draftKey(me.value!.account.email, 'edits', domain)
 const listOf = (edits: Edits): Kept => (edits.size === 0 ? undefined : [...edits])
+
+/** The key of what is typed in a form. @param form the key of its row; empty: it is that for new records */
+export const formKey = (domain: string, form: string) => `${draftKey(me.value!.account.email, 'form', domain)} ${form}`
+
+/** The rows in whose forms something was typed before this page was loaded; an empty one: so it is in that for new records. */
+export const typedForms = (domain: string) => keptBehind(formKey(domain, ''))
 
 /** Another one whenever edits are staged or gone. */
 const staging = new Shared({})

@@ -5,7 +5,7 @@ import { filterOf } from '../model/filter.ts'
 import { editOf, type Row, rowsOf } from '../model/rows.ts'
 import { rrsetKey, type State } from '../model/rrset.ts'
 import { location } from '../router.ts'
-import { useStaged } from './staging.ts'
+import { typedForms, useStaged } from './staging.ts'
 import { useZone } from './zone.ts'
 
 type Problems = ReadonlyMap<string, string[]>
@@ -21,7 +21,7 @@ export function useRecords(domain: string) {
   const [filter, setFilterText] = useState(location.value.query.get('filter') ?? '')
   /** The rows that were staged since the filter was typed: they stay in sight. */
   const [kept, setKept] = useState<ReadonlySet<string>>(new Set())
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set(typedForms(domain).filter((key) => key !== '')))
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [latest, setLatest] = useState<string>()
   const [active, setActive] = useState<string | undefined>(undefined)

@@ -105,6 +105,44 @@ function declare(test: Declare, browser: () => Browser): void {
     t.deepEqual(tab.found, [])
   })
 
+  test('what is typed in open forms survives a reload, and the change of another window does not slip in', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const { page } = tab
+    await page.getByRole('button', { name: 'Edit www A' }).click()
+    const edit = page.getByRole('form', { name: 'Edit www A' })
+    await edit.getByLabel('IPv4 address').fill('192.0.2.5')
+    await page.getByRole('button', { name: 'Add record' }).click()
+    const form = page.getByRole('form', { name: 'Add record' })
+    await form.getByLabel('Name').fill('mail')
+    await form.getByLabel('Type').selectOption('MX')
+    await form.getByLabel('Mail server').fill('mx.exam')
+    const other = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    await other.page.getByRole('button', { name: 'Edit www A' }).click()
+    await other.page.getByRole('form', { name: 'Edit www A' }).getByLabel('IPv4 address').fill('192.0.2.6')
+    await other.page.getByRole('button', { name: 'Save', exact: true }).click()
+    await apply(other.page)
+    await page.reload()
+    t.is(await edit.getByLabel('IPv4 address').inputValue(), '192.0.2.5')
+    t.deepEqual(
+      [
+        await form.getByLabel('Name').inputValue(),
+        await form.getByLabel('Type').inputValue(),
+        await form.getByLabel('Mail server').inputValue(),
+      ],
+      ['mail', 'MX', 'mx.exam'],
+    )
+    await form.getByRole('button', { name: 'Cancel' }).click()
+    await edit.getByRole('button', { name: 'Save' }).click()
+    // It was an edit of what the first window showed.
+    await page.getByText('www A has changed meanwhile.').waitFor()
+    await page.reload()
+    await page.getByText('www A has changed meanwhile.').waitFor()
+    t.is(await page.locator('.rrset-form').count(), 0)
+    t.deepEqual(tab.found, [])
+    for (const each of [page, other.page]) await each.context().close()
+  })
+
   test('another value has the focus, and there is none where a type has one; an RRset there is edited instead', async (t) => {
     const zone = await newZone(service(), { subname: '', type: 'MX', ttl: 3600, records: ['10 mail.example.'] })
     await newRRset(zone.api, zone.domain, { subname: 'www', type: 'CNAME', ttl: 3600, records: ['a.example.'] })

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { withBrowser } from '../support/browser.ts'
-import { newRRset, newZone, rrset } from '../support/clients/api.ts'
+import { newRRset, newZone, rrset, type ShownRRset, succeeded } from '../support/clients/api.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { check, openConsole, signIn } from '../support/console/console.ts'
 import { focused } from '../support/console/records.ts'
@@ -43,6 +43,40 @@ function declare(test: Declare, browser: () => Browser): void {
     t.regex(await textOf(page).inputValue(), /^www\..*\t192\.0\.2\.1$/m)
     t.true(await page.getByRole('button', { name: 'Review' }).isDisabled())
     t.deepEqual(found, [])
+    await page.context().close()
+  })
+
+  test('a text adds to the zone, or replaces it; then the review begins with what it deletes', async (t) => {
+    const zone = await newZone(service(), rrset({ ttl: 3600 }), rrset({ subname: 'mail' }))
+    const path = `domains/${zone.domain}/zonefile`
+    const tab = await openConsole(browser(), service().url, { path, secret: zone.account.secret })
+    const { page } = tab
+    await page.getByLabel('Add to the zone').check()
+    t.is(await textOf(page).inputValue(), '')
+    const lines = ['@ 300 NS ns.other.example.', 'www 300 A 192.0.2.3', 'www 300 A 192.0.2.1', 'new 300 A 192.0.2.4']
+    await textOf(page).fill(`${lines.join('\n')}\n`)
+    await page.getByText('No mistakes').waitFor()
+    await check(t, tab, 'zonefile-adding')
+    await page.reload()
+    t.true(await page.getByLabel('Add to the zone').isChecked())
+    await page.getByRole('button', { name: 'Review' }).click()
+    const dialog = page.getByRole('dialog', { name: `Changes to ${zone.domain}` })
+    await dialog.getByText('added: 192.0.2.3').waitFor()
+    await dialog.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText(/^Applied: /).waitFor()
+    const rrsets = succeeded(await zone.api.get(zone.rrsets), 200).json as ShownRRset[]
+    t.deepEqual(rrsets.map(({ subname, type, ttl, records }) => [subname, type, ttl, ...records.toSorted()]).sort(), [
+      ['', 'NS', 3600, 'ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
+      ['mail', 'A', 3600, '192.0.2.1'],
+      ['new', 'A', 300, '192.0.2.4'],
+      ['www', 'A', 3600, '192.0.2.1', '192.0.2.3'],
+    ])
+    await page.getByLabel('Replace the zone').check()
+    await textOf(page).fill(EDITED)
+    await page.getByRole('button', { name: 'Review' }).click()
+    await page.getByRole('dialog', { name: `Deletes 2 record sets of ${zone.domain}` }).waitFor()
+    await check(t, tab, 'zonefile-deleting')
+    t.deepEqual(tab.found, [])
     await page.context().close()
   })
 
