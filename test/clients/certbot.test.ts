@@ -62,7 +62,7 @@ test.serial('certbot-dns-desec gets a certificate for a name below the apex and 
 test.serial('certbot-dns-powerdns does so with a token for one RRset', async (t) => {
   const PATH = await installPython(t, ['certbot', 'certbot-dns-powerdns'])
   const domain = await Domain.create(place(), 'powerdns.test')
-  const certbot = await useCertbot(t, domain, await domain.tokenFor('_acme-challenge.host', 'TXT'))
+  const certbot = await useCertbot(t, domain, await domain.tokenFor({ subname: '_acme-challenge.host' }, 'TXT'))
   const [, commands] = blocks('docs/clients.md', "certbot with PowerDNS' API", certbot.changes)
   await certbot.succeeds(commands!, { PATH })
 })

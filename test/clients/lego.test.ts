@@ -38,7 +38,7 @@ async function succeeds(t: ExecutionContext, name: string, heading: string, inde
     ['example.org', domain.name],
   ]
   const changed = changes.reduce((text, [theirs, ours]) => text.replaceAll(theirs, ours), command)
-  const env = { TOKEN: await domain.tokenFor('_acme-challenge', 'TXT'), SSL_CERT_FILE: authority.file }
+  const env = { TOKEN: await domain.tokenFor({ subname: '_acme-challenge' }, 'TXT'), SSL_CERT_FILE: authority.file }
   succeeded(t, await shell(changed, { env }))
   for (const line of front.requests.splice(0)) t.log(line)
 

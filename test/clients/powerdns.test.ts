@@ -40,6 +40,34 @@ test('python-powerdns does what its document says, and handles zones and RRsets'
   for (const line of front.requests.splice(0)) t.log(line)
 })
 
+test('powerdns-cli adds a zone, and adds, replaces and deletes its records', async (t) => {
+  const { servers, authority, front } = place()
+  const PATH = await installPython(t, ['powerdns-cli'])
+  const env = { PATH, TOKEN: servers.owner.secret, REQUESTS_CA_BUNDLE: authority.file }
+  const [commands] = blocks('docs/clients.md', 'powerdns-cli', {
+    'https://dns.example.net': `https://${front.host}`,
+    'example.org': 'cli.test',
+  })
+  succeeded(t, await shell(commands!, { env }))
+  const domain = await Domain.find(place(), 'cli.test')
+  await domain.serves(t, 'www.cli.test', 'A', ['192.0.2.1'])
+  const cli = async (command: string) => {
+    const own = { POWERDNS_CLI_URL: `https://${front.host}`, POWERDNS_CLI_APIKEY: servers.owner.secret }
+    return succeeded(t, await shell(`powerdns-cli ${command}`, { env: { ...env, ...own } }))
+  }
+  await cli('record add www cli.test A 192.0.2.2 --ttl 3600')
+  await domain.serves(t, 'www.cli.test', 'A', ['192.0.2.1', '192.0.2.2'])
+  await cli('record replace www cli.test A 192.0.2.3 --ttl 300')
+  await domain.serves(t, 'www.cli.test', 'A', ['192.0.2.3'])
+  t.regex(await cli('record export cli.test --json'), /192\.0\.2\.3/)
+  t.regex(await cli('zone list --json'), /cli\.test\./)
+  await cli('zone rectify cli.test')
+  await cli('record delete www cli.test A 192.0.2.3 --ttl 300')
+  await domain.serves(t, 'www.cli.test', 'A', [])
+  await cli('zone delete cli.test --force')
+  for (const line of front.requests.splice(0)) t.log(line)
+})
+
 needs(lackOfGo(), test)('the Go libraries of external-dns and dnscontrol handle zones and RRsets', async (t) => {
   const { service, servers } = place()
   const libraries = ['github.com/joeig/go-powerdns/v3@v3.23.0', 'github.com/mittwald/go-powerdns@v0.6.7']
@@ -49,9 +77,9 @@ needs(lackOfGo(), test)('the Go libraries of external-dns and dnscontrol handle 
 })
 
 needs(lackOfGo(), test)(
-  'external-dns creates, changes and deletes the records of its sources, and no others',
+  'external-dns creates, changes and deletes the records of its sources, with a token for their names',
   async (t) => {
-    const { servers, service, authority, front } = place()
+    const { service, authority, front } = place()
     const program = await buildExternalDns(t)
     const domain = await Domain.create(place(), 'cluster.test')
     created(await service.api.post(`/domains/${domain.name}/rrsets/`, FOREIGN), 201)
@@ -61,12 +89,13 @@ needs(lackOfGo(), test)(
       'https://dns.example.net': `https://${front.host}`,
       'example.org': domain.name,
     })
-    const env = { TOKEN: servers.owner.secret, SSL_CERT_FILE: authority.file, RECORDS: join(folder, 'records.json') }
+    const TOKEN = await domain.tokenFor({ subname_pattern: '**.k8s' }, 'A', 'AAAA', 'CNAME', 'TXT')
+    const env = { TOKEN, SSL_CERT_FILE: authority.file, RECORDS: join(folder, 'records.json') }
     const sync = async (endpoints: unknown[]) => {
       writeFileSync(env.RECORDS, JSON.stringify(endpoints))
       return succeeded(t, await shell(command!, { folder, env }))
     }
-    const host = (recordType: string, targets: string[], name = 'www') => ({
+    const host = (recordType: string, targets: string[], name = 'www.k8s') => ({
       dnsName: `${name}.${domain.name}`,
       recordType,
       targets,
@@ -74,14 +103,14 @@ needs(lackOfGo(), test)(
     const records = [
       host('A', ['192.0.2.1', '192.0.2.2']),
       host('AAAA', ['2001:db8::1']),
-      host('CNAME', ['lb.example.net'], 'app'),
+      host('CNAME', ['lb.example.net'], 'app.k8s'),
     ]
     t.regex(await sync(records), /^create 3, update 0, delete 0$/m)
-    await domain.serves(t, `www.${domain.name}`, 'A', ['192.0.2.1', '192.0.2.2'])
-    await domain.serves(t, `app.${domain.name}`, 'CNAME', ['lb.example.net.'])
+    await domain.serves(t, `www.k8s.${domain.name}`, 'A', ['192.0.2.1', '192.0.2.2'])
+    await domain.serves(t, `app.k8s.${domain.name}`, 'CNAME', ['lb.example.net.'])
     t.regex(await sync(records), /^create 0, update 0, delete 0$/m)
     t.regex(await sync([host('A', ['192.0.2.3'])]), /^create 0, update 1, delete 2$/m)
-    await domain.serves(t, `www.${domain.name}`, 'A', ['192.0.2.3'])
+    await domain.serves(t, `www.k8s.${domain.name}`, 'A', ['192.0.2.3'])
     t.regex(await sync([]), /^create 0, update 0, delete 1$/m)
     for (const line of front.requests.splice(0)) t.log(line)
     const left = created(await service.api.get(`/domains/${domain.name}/rrsets/`), 200).json as { type: string }[]

@@ -59,19 +59,16 @@ export class Domain {
     return new Domain(name, place, (await domainOf(place.service.api, name)).keys[0]!.ds)
   }
 
-  /** The secret of a token that may write only this RRset of the domain. */
-  async tokenFor(subname: string, type: string): Promise<string> {
+  /** The secret of a token that may write only RRsets of these types at these names, which are of `subname` or a pattern. */
+  async tokenFor(names: { subname: string } | { subname_pattern: string }, ...types: string[]): Promise<string> {
     const { api } = this.#place.service
     const { id, token } = succeeded(await api.post('/auth/tokens/', { name: 'client' }), 201).json as Record<
       string,
       string
     >
-    for (const policy of [
-      { domain: null, subname: null, type: null, perm_write: false },
-      { domain: this.name, subname, type, perm_write: true },
-    ]) {
+    const allowed = types.map((type) => ({ domain: this.name, ...names, type, perm_write: true }))
+    for (const policy of [{ domain: null, subname: null, type: null, perm_write: false }, ...allowed])
       succeeded(await api.post(`/auth/tokens/${id!}/policies/rrsets/`, policy), 201)
-    }
     return token!
   }
 
