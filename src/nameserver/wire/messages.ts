@@ -1,35 +1,20 @@
 import { randomInt } from 'node:crypto'
+import { ROOT } from '../../dns/names.ts'
+import {
+  AA, CD, encodeHeader, encodeQuestion, encodeRecord, HEADER, OPCODE, QR, RCODE, RCODES, RD, TC, wireOf,
+} from '../../dns/wire/messages.ts' // prettier-ignore
 import { readSection, type ReplyRecord, TYPES } from './records.ts'
 
 export type { ReplyRecord } from './records.ts'
 
-/** The octets of a header, and its flags (RFC 1035 §4.1.1; CD: RFC 4035 §3.2.2). */
-const HEADER = 12
-const QR = 0x8000
-const OPCODE = 0x7800
-const AA = 0x0400
-const TC = 0x0200
-const RD = 0x0100
-const CD = 0x0010
-const RCODE = 0x000f
-
 /** The flags of NOTIFY (RFC 1996 §3.3), with AA (§3.7). */
 const NOTIFY = (4 << 11) | AA
-
-/** The class IN. */
-const IN = 1
-
-/** The codes of answers, by number. */
-const RCODES = [
-  ...['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'],
-  ...['YXDOMAIN', 'YXRRSET', 'NXRRSET', 'NOTAUTH', 'NOTZONE'],
-]
 
 /** The largest answer over UDP, in octets (RFC 6891 §6.2.5): more is fragmented on the way, and gets lost. */
 export const UDP_PAYLOAD = 1232
 
 /** Every question says that we can take an answer of this size: an OPT record (RFC 6891 §6.1.2). */
-const EDNS = Buffer.from([0, 0, 41, UDP_PAYLOAD >> 8, UDP_PAYLOAD & 0xff, 0, 0, 0, 0, 0, 0])
+const EDNS = encodeRecord(ROOT, { type: 41, class: UDP_PAYLOAD, ttl: 0 }, '')
 
 /** The most records that an answer may have. Those with 13 nameservers, their addresses and signatures have some 60. */
 const RECORDS_MAX = 200
@@ -57,19 +42,8 @@ export interface Reply {
 /** Returns a message that asks this question. */
 export function questionMessage(id: number, question: Question): Buffer {
   const { name, type, notify = false } = question
-  const additionals = notify ? [] : [EDNS]
-  const labels = name.split('.').filter((label) => label !== '')
-  return Buffer.concat([
-    uint16s(id, flagsOf(question), 1, 0, 0, additionals.length),
-    ...labels.map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`, 'latin1')),
-    Buffer.from([0]),
-    uint16s(TYPES[type], IN),
-    ...additionals,
-  ])
-}
-
-function uint16s(...values: number[]): Buffer {
-  return Buffer.from(values.flatMap((value) => [value >> 8, value & 0xff]))
+  const header = encodeHeader(id, flagsOf(question), [1, 0, 0, notify ? 0 : 1])
+  return Buffer.from(header + encodeQuestion(wireOf(name), TYPES[type]) + (notify ? '' : EDNS), 'latin1')
 }
 
 function flagsOf({ type, recursive = false, notify = false }: Question): number {

@@ -1,14 +1,11 @@
 import ipaddr from 'ipaddr.js'
+import { split, takeCounted } from '../../dns/octets.ts'
+import { readName, readRecord } from '../../dns/wire/messages.ts'
 
-// Strangers write what is read here, so its cost has bounds: a name is read in a limited number of steps, whatever its
-// pointers point to, and only contents of a few types are read.
-
-/** The length of a name in octets, and its labels and pointers: a pointer before each label is odd, more are hostile. */
-const NAME_LENGTH = 255
-const NAME_STEPS = 255
+// Strangers write what is read here, so only contents of a few types are read.
 
 /** The largest data of a DSYNC record: five octets, and a name. */
-const DSYNC_LENGTH = 5 + NAME_LENGTH
+const DSYNC_LENGTH = 5 + 255
 
 /** The numbers of the types that are asked for. */
 export const TYPES = { A: 1, NS: 2, SOA: 6, AAAA: 28, DS: 43, CDS: 59, DSYNC: 66 }
@@ -28,7 +25,7 @@ type ReadContent = (message: Buffer, start: number, end: number) => string
 const CONTENTS = new Map<number, [type: string, read: ReadContent]>([
   [TYPES.A, ['A', (message, start, end) => addressOf(message, start, end, 4)]],
   [TYPES.AAAA, ['AAAA', (message, start, end) => addressOf(message, start, end, 16)]],
-  [TYPES.NS, ['NS', (message, start) => readName(message, start).name]],
+  [TYPES.NS, ['NS', (message, start) => textOf(readName(message, start).wire)]],
   [TYPES.SOA, ['SOA', (message, start) => serialOf(message, start)]],
   [TYPES.DS, ['DS', (message, start, end) => dsContent(message.subarray(start, end))]],
   [TYPES.DSYNC, ['DSYNC', (message, start, end) => dsyncContent(message.subarray(start, end))]],
@@ -42,40 +39,18 @@ export function readSection(message: Buffer, start: number, count: number): { re
   const records: ReplyRecord[] = []
   let at = start
   for (let left = count; left > 0; left--) {
-    const owner = readName(message, at)
-    const fields = owner.end
-    const data = fields + 10
-    at = data + message.readUInt16BE(fields + 8)
-    if (at > message.length) throw new RangeError('The message ends within a record.')
-    const [type, read] = CONTENTS.get(message.readUInt16BE(fields)) ?? []
-    if (type === undefined) continue
-    const ttl = message.readUInt32BE(fields + 4)
-    records.push({ name: owner.name, type, ttl, content: read!(message, data, at) })
+    const { owner, ttl, data, end, ...record } = readRecord(message, at)
+    at = end
+    const [type, read] = CONTENTS.get(record.type) ?? []
+    if (type !== undefined) records.push({ name: textOf(owner), type, ttl, content: read!(message, data, end) })
   }
   return { records, end: at }
 }
 
-/** Reads a name that may be compressed (RFC 1035 §4.1.4), and the offset behind it. @throws RangeError */
-function readName(message: Buffer, start: number): { name: string; end: number } {
-  const text = Buffer.allocUnsafe(NAME_LENGTH)
-  let length = 0
-  let end: number | undefined
-  let at = start
-  for (let left = NAME_STEPS; left > 0; left--) {
-    const size = message.readUInt8(at)
-    if (size === 0) return { name: plain(text.toString('latin1', 0, length - 1)) || '.', end: end ?? at + 1 }
-    if (size >= 0xc0) {
-      end ??= at + 2
-      at = message.readUInt16BE(at) & 0x3fff
-      continue
-    }
-    if (size > 63 || length + size + 1 >= NAME_LENGTH) break
-    // A loop, because calls of functions for labels of one octet take longer.
-    for (let i = 1; i <= size; i++) text[length++] = message[at + i] ?? 0
-    text[length++] = 0x2e
-    at += 1 + size
-  }
-  throw new RangeError('A name is too long, or its pointers are.')
+/** Returns a name in wire form as text. */
+function textOf(wire: string): string {
+  const labels = split(wire.slice(0, -1), takeCounted).map((label) => label.slice(1))
+  return plain(labels.join('.')) || '.'
 }
 
 function addressOf(message: Buffer, start: number, end: number, size: 4 | 16): string {

@@ -1,0 +1,110 @@
+import { ROOT } from '../names.ts'
+import { encodeUint } from '../octets.ts'
+
+// Messages of DNS (RFC 1035 §4.1). Strangers write what is read here, so its cost has bounds: a name is read in a limited
+// number of steps, whatever its pointers point to.
+
+/** The length of a name in octets, and its labels and pointers: a pointer before each label is odd, more are hostile. */
+const NAME_LENGTH = 255
+const NAME_STEPS = 255
+
+/** The octets of a header, and its flags (RFC 1035 §4.1.1; CD: RFC 4035 §3.2.2). */
+export const HEADER = 12
+export const [QR, OPCODE, AA, TC, RD, CD, RCODE] = [0x8000, 0x7800, 0x0400, 0x0200, 0x0100, 0x0010, 0x000f]
+
+/** The class IN (RFC 1035 §3.2.4). */
+const IN = 1
+
+/** The codes of answers, by number (RFC 1035 §4.1.1, RFC 2136 §2.2). */
+export const RCODES = [
+  ...(['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'] as const),
+  ...(['YXDOMAIN', 'YXRRSET', 'NXRRSET', 'NOTAUTH', 'NOTZONE'] as const),
+]
+
+/** A record in a message. */
+export interface WireRecord {
+  /** The owner in wire form, one character per octet, as it is spelt. */
+  owner: string
+  type: number
+  class: number
+  ttl: number
+  /** The offsets at which its data begin, and the one behind it. */
+  data: number
+  end: number
+}
+
+/** Reads a name that may be compressed (RFC 1035 §4.1.4) into wire form, and the offset behind it. @throws RangeError */
+export function readName(message: Buffer, start: number): { wire: string; end: number } {
+  const octets = Buffer.allocUnsafe(NAME_LENGTH)
+  let length = 0
+  let end: number | undefined
+  let at = start
+  for (let left = NAME_STEPS; left > 0; left--) {
+    const size = message.readUInt8(at)
+    if (size >= 0xc0) {
+      end ??= at + 2
+      at = message.readUInt16BE(at) & 0x3fff
+      continue
+    }
+    if (size > 63 || length + size + 1 > NAME_LENGTH) break
+    // A loop, because calls of functions for labels of one octet take longer.
+    for (let i = 0; i <= size; i++) octets[length++] = message[at + i] ?? 0
+    if (size === 0) return { wire: octets.toString('latin1', 0, length), end: end ?? at + 1 }
+    at += 1 + size
+  }
+  throw new RangeError('A name is too long, or its pointers are.')
+}
+
+/** Returns the offset behind a name, whose pointers are not followed. @throws RangeError */
+function skipName(message: Buffer, start: number): number {
+  for (let at = start; at < start + NAME_LENGTH;) {
+    const size = message.readUInt8(at)
+    if (size === 0) return at + 1
+    if (size >= 0xc0) return at + 2
+    if (size > 63) break
+    at += 1 + size
+  }
+  throw new RangeError('A name is too long.')
+}
+
+/** Returns the offset behind the record that begins at an offset. @throws RangeError if the message ends within it */
+function skipRecord(message: Buffer, start: number): number {
+  const fields = skipName(message, start)
+  const end = fields + 10 + message.readUInt16BE(fields + 8)
+  if (end > message.length) throw new RangeError('The message ends within a record.')
+  return end
+}
+
+/** Reads the record that begins at an offset, but for its data. @throws RangeError */
+export function readRecord(message: Buffer, start: number): WireRecord {
+  const end = skipRecord(message, start)
+  const { wire, end: fields } = readName(message, start)
+  const [type, kind] = [message.readUInt16BE(fields), message.readUInt16BE(fields + 2)]
+  return { owner: wire, type, class: kind, ttl: message.readUInt32BE(fields + 4), data: fields + 10, end }
+}
+
+/** Returns the octets of a header. @param counts of the four sections */
+export function encodeHeader(id: number, flags: number, counts: readonly [number, number, number, number]): string {
+  return [id, flags, ...counts].map((value) => encodeUint(value, 2)).join('')
+}
+
+/** Returns the octets of a question. @param name in wire form */
+export function encodeQuestion(name: string, type: number): string {
+  return name + encodeUint(type, 2) + encodeUint(IN, 2)
+}
+
+/** Returns the octets of a record. @param owner in wire form */
+export function encodeRecord(
+  owner: string,
+  { type, class: kind = IN, ttl }: { type: number; class?: number; ttl: number },
+  data: string,
+): string {
+  const fields = encodeUint(type, 2) + encodeUint(kind, 2) + encodeUint(ttl, 4)
+  return `${owner}${fields}${encodeUint(data.length, 2)}${data}`
+}
+
+/** Returns the wire form of a name without escapes and final dot; of the root, `.`. */
+export function wireOf(name: string): string {
+  const labels = name.split('.').filter((label) => label !== '')
+  return labels.map((label) => String.fromCharCode(label.length) + label).join('') + ROOT
+}
