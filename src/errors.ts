@@ -118,6 +118,9 @@ export class Busy extends Unavailable {
   }
 }
 
+/** PowerDNS has the change, and Postgres has not stored it: it is taken back. */
+class TakenBack extends Unavailable {}
+
 /** The connection to Postgres broke during a commit, and Postgres stays away: perhaps the change is stored. */
 export class OutcomeUnknown extends Unavailable {}
 
@@ -143,6 +146,18 @@ export class NameserverFailure extends Error {
     this.kind = kind
     this.rrset = options?.rrset
   }
+}
+
+/** Returns the error of a commit that has failed after PowerDNS got the change. */
+export function takenBack(error: unknown): unknown {
+  const isKnown = error instanceof Unavailable && !(error instanceof OutcomeUnknown)
+  return isKnown ? new TakenBack(error.message, { cause: error }) : error
+}
+
+/** Reports whether DNS can show for a moment what a failed write was to change. */
+export function isShown(error: unknown): boolean {
+  if (error instanceof NameserverFailure) return error.kind === 'failed' || error.kind === 'unknown'
+  return error instanceof TakenBack
 }
 
 /** Returns the nameserver's rejection of contents that an error is, or has as its cause. */

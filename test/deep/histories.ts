@@ -246,7 +246,7 @@ async function send(api: Client, { domain, events }: Actors, request: Request): 
 }
 
 function outcomeOf({ status, text }: Answer, statuses: number[]): Outcome {
-  if (status === 503 && text.includes('Nothing was changed')) return 'failed'
+  if (status === 503 && /Nothing was changed|The change was not made/.test(text)) return 'failed'
   if (status === 503 && text.includes('unknown')) return 'unknown'
   if (!statuses.includes(status)) return 'unexpected'
   return status < 300 ? 'done' : 'refused'

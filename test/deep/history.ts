@@ -18,7 +18,7 @@ export interface Span {
  * How a write ended.
  * - done: 2xx
  * - refused: 4xx
- * - failed: 503 "Nothing was changed"
+ * - failed: 503 "Nothing was changed", or "The change was not made"
  * - unknown: 503 "unknown", or the connection was lost
  * - unexpected: any other answer, or 2xx to an invalid request
  */

@@ -27,8 +27,9 @@ test.after.always(async () => {
 })
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
-const NOTHING_CHANGED = {
-  detail: 'The DNS backend is currently unavailable. Nothing was changed; please retry.',
+const NOT_MADE = {
+  detail:
+    'The DNS backend is currently unavailable. The change was not made, but DNS can show it for a moment; please retry.',
 }
 
 /** Applies a fate to the next COMMIT of a write to a zone; later ones pass. */
@@ -70,7 +71,7 @@ for (const fate of ['cut', 'forget'] as const) {
       once(fate)
     })
     t.is(answer.status, 503)
-    t.deepEqual(answer.json, NOTHING_CHANGED)
+    t.deepEqual(answer.json, NOT_MADE)
     t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
     t.deepEqual(await discrepanciesOf(servers(), name), [])
   })

@@ -5,7 +5,7 @@ import { addressAt, discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServed, useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import type { Call } from '../support/servers/proxy.ts'
+import type { Call, GATEWAY_BODIES } from '../support/servers/proxy.ts'
 import { changeAtPowerDns, soaOf } from '../support/state/behind-our-back.ts'
 
 // A request reaches PowerDNS after its sender has lost the zone's lock (crashes.md). No
@@ -67,51 +67,62 @@ test('a change that arrives after later writes, which send only their changes, i
 /** What a gateway delivers after it has answered, and whether PowerDNS shows that it was undone. */
 const DELIVERIES: {
   what: string
-  statuses: number[]
+  answers: [status: number, form: keyof typeof GATEWAY_BODIES][]
   act: (api: Client, name: string) => Promise<Answer>
   isPush: (call: Call) => boolean
   isUndone: (name: string) => Promise<boolean>
 }[] = [
   {
     what: 'a change',
-    statuses: [502, 503, 504],
+    answers: [
+      [500, 'html'],
+      [422, 'text'],
+      [500, 'json'],
+      [409, 'empty'],
+      [504, 'html'],
+      [500, 'cut'],
+    ],
     act: (api, name) => api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')),
     isPush: isPatch,
     isUndone: async (name) => (await served(name)) === '192.0.2.1',
   },
   {
     what: 'a deletion',
-    statuses: [504],
+    answers: [
+      [404, 'html'],
+      [500, 'empty'],
+    ],
     act: (api, name) => api.delete(`/domains/${name}/`),
     isPush: ({ method }) => method === 'DELETE',
     isUndone: async (name) => (await servers().pdns('GET', `/zones/${name}.`)).status === 200,
   },
   {
     what: 'a creation',
-    statuses: [502],
+    answers: [
+      [409, 'json'],
+      [502, 'html'],
+    ],
     act: (api, name) => api.post('/domains/', { name }),
     isPush: isCreation,
     isUndone: async (name) => (await servers().pdns('GET', `/zones/${name}.`)).status === 404,
   },
 ]
 
-for (const { what, statuses, act, isPush, isUndone } of DELIVERIES) {
-  for (const status of statuses) {
-    const title = `if a gateway answers ${status} and delivers ${what} later, the answer is 503, and what it did is undone`
+for (const { what, answers, act, isPush, isUndone } of DELIVERIES) {
+  for (const [status, form] of answers) {
+    const title = `if a gateway answers ${status} (${form}) and delivers ${what} later, the answer is 503, and what it did is undone`
     test(title, async (t) => {
-      const name = `gateway-${status}${what.replace('a ', '-')}.example`
+      const name = `gateway-${status}-${form}${what.replace('a ', '-')}.example`
       const { api } = service()
       if (what !== 'a creation') await newDomainWithWww(api, name)
       const push = servers().proxy.stop(isPush)
       const answering = act(api, name)
       const late = await push.arrived
-      // How long to watch for it.
-      await query(servers().system.db, 'update marks set time_limit = 600000 where zone = :name', { name })
       let deliver: () => void = () => undefined
-      push.release({ gateway: status, later: new Promise<void>((resolve) => (deliver = resolve)) })
+      push.release({ gateway: status, form, later: new Promise<void>((resolve) => (deliver = resolve)) })
       const answer = await answering
       t.is(answer.status, 503)
-      t.regex(answer.text, /Nothing was changed/)
+      t.regex(answer.text, /The change was not made, but DNS can show it for a moment/)
       await eventually(async () => (await marksOf(name)).every(({ settled }) => settled))
       t.deepEqual(await marksOf(name), [{ settled: true }], 'the zone is watched')
       deliver()

@@ -21,7 +21,7 @@ const servers = useServers()
 test.afterEach.always(() => servers().killServices())
 
 const UNAVAILABLE =
-  /^\{"detail":"The DNS backend is currently unavailable\. (Nothing was changed; please|Please) retry\."\}$/
+  /^\{"detail":"The DNS backend is currently unavailable\. (Nothing was changed; please|The change was not made, but DNS can show it for a moment; please|Please) retry\."\}$/
 
 const rrset = (subname: string, number: number) => ({
   subname,

@@ -18,7 +18,8 @@ import { stored } from '../support/state/snapshot.ts'
 const servers = useServers()
 
 const UPDATE = 'The DNS backend is currently unavailable. Nothing was changed; please retry.'
-const WRITE = JSON.stringify({ detail: UPDATE })
+const NOT_MADE =
+  'The DNS backend is currently unavailable. The change was not made, but DNS can show it for a moment; please retry.'
 const READ = '{"detail":"The DNS backend is currently unavailable. Please retry."}'
 
 const rrset = (address: string, subname = 'www') => ({ subname, type: 'A', ttl: 300, records: [address] })
@@ -37,6 +38,9 @@ const ABSENCES: [how: string, fate?: Fate][] = [
 
 for (const [i, [how, fate]] of ABSENCES.entries()) {
   const isDirect = how === 'refuses connections'
+
+  // Nothing was sent, or PowerDNS can have got it; a write that only looked at PowerDNS does not tell the two apart.
+  const texts = isDirect ? [UPDATE] : [UPDATE, NOT_MADE]
 
   test.serial(`while PowerDNS ${how}, writes are answered 503 and reads succeed; then writes succeed`, async (t) => {
     const { powerDns, proxy, restartPowerDns } = servers()
@@ -59,12 +63,14 @@ for (const [i, [how, fate]] of ABSENCES.entries()) {
       await api.delete(`/domains/${name}/`),
       await api.post('/domains/', { name: added }),
     ]) {
-      t.deepEqual([answer.status, answer.text], [503, WRITE])
+      t.is(answer.status, 503)
+      t.true(texts.includes((answer.json as { detail: string }).detail), answer.text)
       t.is(answer.headers['retry-after'], '5')
       t.is(answer.headers['content-type'], 'application/json')
     }
     const update = await api.get(`/dyndns/update?hostname=www.${name}&myip=192.0.2.2`)
-    t.deepEqual([update.status, update.text, update.headers['retry-after']], [503, UPDATE, '5'])
+    t.deepEqual([update.status, update.headers['retry-after']], [503, '5'])
+    t.true(texts.includes(update.text), update.text)
     t.is(update.headers['content-type'], 'text/plain')
     t.is(await stored(servers().system.db), had)
     for (const [i, read] of [path, `${path}www/A/`].entries()) {

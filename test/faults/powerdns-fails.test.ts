@@ -13,7 +13,8 @@ import type { Call, Fate } from '../support/servers/proxy.ts'
 const servers = useServers()
 const service = useServed(servers)
 
-const NOTHING_CHANGED = '{"detail":"The DNS backend is currently unavailable. Nothing was changed; please retry."}'
+const NOT_MADE =
+  '{"detail":"The DNS backend is currently unavailable. The change was not made, but DNS can show it for a moment; please retry."}'
 
 const fates: Record<string, Fate> = {
   'answers 500 without applying the request': { refuse: 500 },
@@ -21,6 +22,7 @@ const fates: Record<string, Fate> = {
   'answers 422 after applying the request': { spoil: 422 },
   'refuses our credentials': { refuse: 401 },
   'is behind a gateway that answers 502': { refuse: 502 },
+  'is behind a gateway that answers 500 and delivers later': { gateway: 500, later: 800 },
   'is behind a gateway that answers 504 and delivers later': { gateway: 504, later: 800 },
   'closes the connection without applying the request': 'cut',
   'closes the connection after applying the request': 'swallow',
@@ -104,7 +106,7 @@ for (const { what, act, success, call, harmless = [] } of rows) {
       stopped.release(fate)
       const answer = await answering
       t.is(answer.status, 503)
-      t.is(answer.text, NOTHING_CHANGED)
+      t.is(answer.text, NOT_MADE)
       t.is(answer.headers['retry-after'], '5')
       t.is(await stored(name), before)
       t.deepEqual(await discrepanciesOf(servers(), name), [])

@@ -4,6 +4,7 @@ import {
   Conflict,
   Denied,
   Invalid,
+  isShown,
   NameserverFailure,
   NotFound,
   Obstructed,
@@ -72,7 +73,10 @@ function answerDetail(ctx: AppContext, status: number, error: unknown): void {
 function consequence(ctx: AppContext, error: unknown): string {
   if (error instanceof OutcomeUnknown) return 'Whether the change was made is unknown; please check, then retry.'
   const isRead = (ctx.method === 'GET' || ctx.method === 'HEAD') && !ctx.state.dyndns
-  return isRead ? 'Please retry.' : 'Nothing was changed; please retry.'
+  if (isRead) return 'Please retry.'
+  return isShown(error)
+    ? 'The change was not made, but DNS can show it for a moment; please retry.'
+    : 'Nothing was changed; please retry.'
 }
 
 /** The texts of statuses for which PowerDNS has no reason. */

@@ -68,6 +68,8 @@ export class Api {
         path: this.#path + path,
         headers: {
           'x-api-key': this.#options.key,
+          // Without it, PowerDNS words some errors as plain text.
+          accept: 'application/json',
           ...(body !== undefined && {
             'content-type': 'application/json',
             'content-length': String(Buffer.byteLength(body)),
@@ -79,7 +81,9 @@ export class Api {
       }
       const { status, text } = await this.#request(request, body ?? null, lease)
       if (SUCCESS.has(status)) return text === '' ? undefined : parse(text)
-      const message = errorMessage(status, text)
+      const reason = FAILURE.has(status) ? reasonIn(text) : undefined
+      if (reason === undefined) throw new NameserverFailure('unknown', strangeAnswer(status))
+      const message = status === 401 ? 'PowerDNS refuses the API key (PDNS_API_KEY)' : reason
       throw new NameserverFailure(kindOf(status), message, { rrset: refusedRRset(message) })
     })
   }
@@ -225,27 +229,34 @@ function parse(text: string): unknown {
 const SUCCESS = new Set([200, 201, 204])
 const FAILURE = new Set([400, 401, 403, 404, 405, 409, 422, 500])
 
+/** The only members of PowerDNS' errors. Others have a text in `error`, too, but more beside it. */
+const ERROR_MEMBERS = new Set(['error', 'errors'])
+
 function kindOf(status: number): FailureKind {
   if (status === 404) return 'absent'
   if (status === 409) return 'conflict'
-  if (status === 422) return 'refused'
-  return FAILURE.has(status) ? 'failed' : 'unknown'
+  return status === 422 ? 'refused' : 'failed'
+}
+
+/** Returns the reason in an error that has the form of PowerDNS' own (powerdns.md §2.2); undefined: it is not one. */
+function reasonIn(text: string): string | undefined {
+  try {
+    const answer = JSON.parse(text) as { error?: unknown } | null
+    const isOwn = typeof answer?.error === 'string' && Object.keys(answer).every((member) => ERROR_MEMBERS.has(member))
+    return isOwn ? (answer.error as string) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The text may contain anything, so only the status is reported. */
+function strangeAnswer(status: number): string {
+  const hint = status === 400 ? ', or PowerDNS because of webserver-max-bodysize,' : ''
+  return `not PowerDNS, but something before it${hint} answered ${status}`
 }
 
 /** Finds the RRset that an error message names, in any of PowerDNS' wordings (powerdns.md §2.2). */
 function refusedRRset(message: string): { name: string; type: string } | undefined {
   const [, name, type] = /(?:Record|RRset) (\S+?)(?:\/| IN )([A-Z0-9]+)/.exec(message) ?? []
   return name === undefined || type === undefined ? undefined : { name, type }
-}
-
-function errorMessage(status: number, text: string): string {
-  if (!FAILURE.has(status)) return `not PowerDNS, but something before it, answered ${status}`
-  if (status === 401) return 'PowerDNS refuses the API key (PDNS_API_KEY)'
-  try {
-    const { error } = JSON.parse(text) as { error?: string }
-    if (typeof error === 'string') return error
-  } catch {
-    // Some answers are plain text, which may contain anything, so only the status is reported.
-  }
-  return `PowerDNS answered ${status}`
 }

@@ -13,7 +13,7 @@ import type { System } from '../../system.ts'
 import { after } from '../../time.ts'
 import { registrable } from '../names/availability.ts'
 import { areSame, storeKeys } from '../secrets/signing-keys.ts'
-import { Claim, moment } from '../zone/claim.ts'
+import { Claim, moment, watchedAfter } from '../zone/claim.ts'
 import { record, REPAIR } from '../zone/journal.ts'
 import { deleteLeftovers, openPublication, type Publication, withhold } from '../zone/publication.ts'
 import { Zone } from '../zone/zone.ts'
@@ -75,7 +75,7 @@ export async function repair(system: System, name: string): Promise<boolean> {
   } catch (error) {
     // While the zone is locked: it takes the claim from the worker that has claimed the mark meanwhile.
     system.metrics?.count('zoneplane_repair_failures_total', { kind: kindOf(error) })
-    await marks.keep(system.pools.marks, mark, true, (error as Error).message)
+    await marks.keep(system.pools.marks, watchedAfter(mark, error), true, (error as Error).message)
     throw error
   }
 }

@@ -13,6 +13,18 @@ function graceTime(rrsets: number): number {
   return 1_500 + 2 * rrsets
 }
 
+/**
+ * The milliseconds for which a zone is watched at least after a request that PowerDNS has not answered itself: a gateway
+ * that gave it up can still deliver it.
+ */
+const DELIVERY_TIME = 60_000
+
+/** Returns the mark after a failure: how long the zone is watched for the request that failed. */
+export function watchedAfter(mark: Mark, error: unknown): Mark {
+  const isOpen = error instanceof NameserverFailure && error.kind === 'unknown'
+  return isOpen ? { ...mark, timeLimit: Math.max(mark.timeLimit, DELIVERY_TIME) } : mark
+}
+
 /** Returns the version after all that were sent for a zone: UNIX time, or the next number (powerdns.md §0). */
 export function nextVersion(system: System, sent: number): number {
   return Math.max(sent + 1, unixTime(system.now()))
@@ -81,7 +93,12 @@ export class Claim implements Lease {
     }
     // If the nameserver answered, no request of ours is in flight.
     const grace = kind === 'unknown' ? this.mark.grace : 0
-    await marks.keep(this.#system.pools.marks, { ...this.mark, grace }, false, (error as Error).message)
+    await marks.keep(
+      this.#system.pools.marks,
+      { ...watchedAfter(this.mark, error), grace },
+      false,
+      (error as Error).message,
+    )
   }
 }
 

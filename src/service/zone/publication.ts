@@ -1,5 +1,5 @@
 import { absolute } from '../../dns/names.ts'
-import { NameserverFailure } from '../../errors.ts'
+import { NameserverFailure, takenBack } from '../../errors.ts'
 import type { Release } from '../../flow/budget.ts'
 import { SMALL_WRITE } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
@@ -122,7 +122,7 @@ export class Publication implements AsyncDisposable {
       }
     } catch (error) {
       this.#failure = (error as Error).message
-      throw error
+      throw this.#uncommitted.length > 0 ? takenBack(error) : error
     }
   }
 

@@ -27,7 +27,8 @@ export interface Call {
  * - spoil: PowerDNS applies the call; the caller gets this status
  * - late: PowerDNS applies the call after so many milliseconds, even if the caller no longer waits
  * - abandoned: the connection is closed at once; PowerDNS applies the call after so many milliseconds, or after an event
- * - gateway: the caller gets this status at once, as from a gateway; PowerDNS applies the call later, as if abandoned
+ * - gateway: the caller gets this status at once, with this form of body, as from a gateway; PowerDNS applies the call later,
+ *   as if abandoned
  */
 export type Fate =
   | 'pass'
@@ -39,7 +40,17 @@ export type Fate =
   | { spoil: number }
   | { late: number }
   | { abandoned: number | Promise<unknown> }
-  | { gateway: number; later: number | Promise<unknown> }
+  | { gateway: number; form?: keyof typeof GATEWAY_BODIES; later: number | Promise<unknown> }
+
+/** What gateways answer with: not the form of PowerDNS' own errors (powerdns.md §2.2). */
+export const GATEWAY_BODIES = {
+  html: '<html>no answer from upstream</html>',
+  text: 'Bad Request',
+  json: '{"timestamp":1,"status":500,"error":"Internal Server Error","path":"/"}',
+  empty: '',
+  /** The connection is closed in the middle of it. */
+  cut: '{"error":"no answer"}',
+} as const
 
 export interface Proxy {
   url: string
@@ -104,7 +115,11 @@ export async function startProxy(target: string): Promise<Proxy> {
       await until(fate.abandoned)
     }
     if (typeof fate === 'object' && 'gateway' in fate) {
-      outgoing.writeHead(fate.gateway, { connection: 'close' }).end('<html>no answer from upstream</html>')
+      const { gateway, form = 'html' } = fate
+      const body = GATEWAY_BODIES[form]
+      outgoing.writeHead(gateway, { connection: 'close', 'content-length': body.length })
+      if (form === 'cut') outgoing.write(body.slice(0, 9), () => outgoing.destroy())
+      else outgoing.end(body)
       await until(fate.later)
     }
     call.from = performance.now()
