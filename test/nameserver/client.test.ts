@@ -52,7 +52,7 @@ test.serial(
     const client = new DnsClient(endpoint)
     await client.query(QUESTION, 5_000)
     await client.query({ ...QUESTION, recursive: true }, 5_000)
-    await client.query({ ...QUESTION, type: 'DSYNC', recursive: true }, 5_000)
+    await client.query({ ...QUESTION, type: 'DSYNC', recursive: true, validated: true }, 5_000)
     await client.close()
     socket.close()
     const [plain, recursive, dsync] = messages.map((message) => packet.decode(message))

@@ -9,6 +9,9 @@ import { answer, RESOLVER } from '../support/dns/simulated-parents.ts'
 // Contract §15.9: the zone `evil` belongs to somebody who wants its checks to be as large and as slow as possible. Its
 // nameservers answer in memory; the clock leaps.
 
+/** None of these zones is ours. */
+const AWAY = { nameServers: ['ns1.zoneplane.test'], hosted: () => Promise.resolve(undefined) }
+
 /** The zone has more nameservers than are asked, with more addresses each. */
 const MANY = Array.from({ length: 20 }, (_, i) => i)
 
@@ -97,7 +100,7 @@ for (const [what, evil, servers, nameservers] of ROWS) {
   test(`a parent zone with ${what} causes a bounded number of questions and a small observation`, async (t) => {
     const clock = new SimulatedClock()
     const parents = new EvilParents(evil, clock)
-    const observation = await clock.during(observe(parents, 'shop.evil', parents.begin()))
+    const observation = await clock.during(observe(parents, 'shop.evil', AWAY, parents.begin()))
     const { length } = JSON.stringify(observation)
     t.log(`${parents.asked.length} questions, ${length} characters`)
     t.is(observation.servers.length, servers)
@@ -111,7 +114,7 @@ for (const [what, evil, servers, nameservers] of ROWS) {
 test('a server whose answer is not kept has a problem', async (t) => {
   const clock = new SimulatedClock()
   const parents = new EvilParents({ delegate: () => hosts(100).map((host) => long(host)) }, clock)
-  const { servers } = await clock.during(observe(parents, 'shop.evil', parents.begin()))
+  const { servers } = await clock.during(observe(parents, 'shop.evil', AWAY, parents.begin()))
   t.is(servers[0]!.problem, null)
   t.like(servers.at(-1), { problem: 'answers with too many records', ns: [], ds: [], glue: {} })
 })
@@ -119,10 +122,10 @@ test('a server whose answer is not kept has a problem', async (t) => {
 test('the check of another domain waits for few questions of a check that has very many', async (t) => {
   const clock = new SimulatedClock()
   const parents = new EvilParents({ delegate: () => hosts(24, '.x') }, clock)
-  const evil = observe(parents, 'shop.evil', parents.begin())
+  const evil = observe(parents, 'shop.evil', AWAY, parents.begin())
   await clock.during(parents.find('shop.evil'))
   const before = parents.asked.length
-  const { servers } = await clock.during(observe(parents, 'shop.example', parents.begin()))
+  const { servers } = await clock.during(observe(parents, 'shop.example', AWAY, parents.begin()))
   const meanwhile = parents.asked.slice(before)
   const own = meanwhile.filter((each) => !/(evil|x)$/.test(each)).length
   t.log(`${own} questions of ${meanwhile.length}`)
@@ -136,7 +139,7 @@ test('a check ends after two minutes, and leaves out the nameservers that it has
   const parents = new EvilParents({ delegate: () => hosts(24, '.x'), isSlow: true }, clock)
   await clock.during(parents.find('shop.evil'))
   const start = clock.now()
-  const { nameservers } = await clock.during(observe(parents, 'shop.evil', parents.begin()))
+  const { nameservers } = await clock.during(observe(parents, 'shop.evil', AWAY, parents.begin()))
   // The last answer comes two seconds later.
   t.true(clock.now() - start <= 122_000)
   t.true(nameservers.length > 0 && nameservers.length < 24)
@@ -147,7 +150,7 @@ test('the servers of a parent zone that a check has not asked in time have a pro
   const clock = new SimulatedClock()
   const parents = new EvilParents({ delegate: () => hosts(2, '.x') }, clock, 4_000)
   await clock.during(parents.find('shop.evil'))
-  const { parent, servers } = await clock.during(observe(parents, 'shop.evil', parents.begin()))
+  const { parent, servers } = await clock.during(observe(parents, 'shop.evil', AWAY, parents.begin()))
   t.is(parent, 'evil')
   t.is(servers[0]!.problem, null)
   t.is(servers.at(-1)!.problem, 'was not asked in time')
@@ -158,7 +161,7 @@ test('a check asks nothing more once its client is gone', async (t) => {
   const parents = new EvilParents({ delegate: () => hosts(24, '.x') }, clock)
   await clock.during(parents.find('shop.evil'))
   const client = new AbortController()
-  const check = observe(parents, 'shop.evil', parents.begin(client.signal))
+  const check = observe(parents, 'shop.evil', AWAY, parents.begin(client.signal))
   clock.leap()
   client.abort()
   const before = parents.asked.length

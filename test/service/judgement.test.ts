@@ -57,6 +57,8 @@ const digestMissing = (ds: string) =>
 const REMOVE = `Remove the DS record "${FOREIGN}" at your registrar: the domain has no such key.`
 const UNSIGNED = `Add the DS record "${DS}" at your registrar: until then, the domain is not protected by DNSSEC.`
 const SILENT_SERVER = 'The server a.nic.example (192.0.2.1) of the parent zone example does not answer.'
+const BOGUS =
+  'The signatures of the parent zone example are broken: validating resolvers reject it, and all domains below it. Only its operator can mend that. Tell them.'
 const DISAGREE =
   'The servers of the parent zone example disagree. After a change this ends by itself, so check again later.'
 
@@ -146,6 +148,41 @@ const ROWS: [what: string, Observation, DelegationState, problems: string[]][] =
     both({ ds: [OTHER_SIGNER.ds[0]!] }),
     'mismatch',
     [`Add the DS record "${DS}" at your registrar: until then, validating resolvers reject the domain.`],
+  ],
+  ...[`4711 200 2 ${'ab'.repeat(32)}`, `4711 13 99 ${'ab'.repeat(32)}`].map((ds): (typeof ROWS)[number] => [
+    `resolvers do not know the only DS (${ds.slice(0, 12)})`,
+    both({ ds: [ds] }),
+    'mismatch',
+    [
+      `Add the DS record "${DS}" at your registrar: until then, the domain is not protected by DNSSEC, because resolvers know no algorithm or digest type of the DS records that are there.`,
+      `Remove the DS record "${ds}" at your registrar: the domain has no such key.`,
+    ],
+  ]),
+  [
+    'resolvers know one of the DS, which has no key',
+    both({ ds: [`4711 200 2 ${'ab'.repeat(32)}`, FOREIGN] }),
+    'mismatch',
+    [
+      `Add the DS record "${DS}" at your registrar: until then, validating resolvers reject the domain.`,
+      `Remove the DS record "4711 200 2 ${'ab'.repeat(32)}" at your registrar: the domain has no such key.`,
+      REMOVE,
+    ],
+  ],
+  ['the parent is bogus, and there is no DS', { ...both({}), isParentBogus: true }, 'insecure', [BOGUS]],
+  ['the parent is bogus, and the DS is right', { ...both({ ds: [DS] }), isParentBogus: true }, 'secure', [BOGUS]],
+  [
+    'the parent is ours, and does not delegate the domain',
+    { ...both({ ns: [] }), isParentOurs: true },
+    'not-delegated',
+    [
+      `The parent zone example, which this service has, too, does not delegate the domain, and validating resolvers reject it. Add these record sets to example: "shop 3600 NS ns1.zoneplane.test.", "shop 3600 NS ns2.zoneplane.test.", "shop 300 DS ${DS}".`,
+    ],
+  ],
+  [
+    'the parent is ours, and has no DS',
+    { ...both({}), isParentOurs: true },
+    'insecure',
+    [UNSIGNED.replace('at your registrar', 'in the zone example, which this service has, too')],
   ],
   ['the servers have different DS', seen({ ds: [DS] }, { ds: [] }), 'propagating', [DISAGREE]],
   ['the servers have different NS', seen({ ns: [] }, {}), 'propagating', [DISAGREE]],

@@ -173,13 +173,22 @@ export class Parents {
     }
   }
 
+  /** Reports whether resolvers that validate reject a zone which they know. Without such a resolver, none is found. */
+  async isBogus(zone: string, inquiry: Inquiry): Promise<boolean> {
+    const knows = async (validated: boolean) => {
+      return (await this.#resolve({ name: zone, type: 'SOA', validated }, inquiry)) !== undefined
+    }
+    return !(await knows(true)) && (await knows(false)) && !inquiry.isOver()
+  }
+
   /** Tells the parent zone of a domain that its CDS have changed, if it wants to know (RFC 9859 §4). */
   async notify(domain: string): Promise<Notification> {
     const zone = await this.find(domain)
     if (zone === undefined) return 'unknown'
     const inquiry = this.begin()
     for (const name of lookupNames(domain, zone.name)) {
-      const reply = await this.#resolve({ name, type: 'DSYNC' }, inquiry)
+      // Messages go where it says, so it must be valid (RFC 9859 §4.1).
+      const reply = await this.#resolve({ name, type: 'DSYNC', validated: true }, inquiry)
       if (reply === undefined) return 'unknown'
       const endpoint = readDsync(reply)
       if (endpoint !== undefined) return this.#notify(domain, endpoint, inquiry)

@@ -22,12 +22,12 @@ export interface Referral {
 export function readReferral(name: string, parent: string, nsReply?: Reply, dsReply?: Reply): Referral {
   const of = (type: string, records: ReplyRecord[] = []) =>
     records.filter((record) => record.type === type && record.name === name)
-  // A server that also serves the domain answers with its NS, instead of a referral.
-  const delegating = of('NS', [...(nsReply?.answers ?? []), ...(nsReply?.authorities ?? [])])
+  const isChild = isOfChild(nsReply, dsReply)
+  const delegating = isChild ? [] : of('NS', [...(nsReply?.answers ?? []), ...(nsReply?.authorities ?? [])])
   const signing = of('DS', dsReply?.answers)
+  const isTold = delegating.length > 0 || isChild || isWildcard(name, parent, nsReply)
   const problem =
-    (delegating.length > 0 ? undefined : problemOf(parent, nsReply, false)) ??
-    problemOf(parent, dsReply, signing.length > 0)
+    (isTold ? undefined : problemOf(parent, nsReply, false)) ?? problemOf(parent, dsReply, signing.length > 0)
   if (problem !== undefined) return refused(problem)
   const ns = contents(delegating)
   const glue = ns.map((host): [string, string[]] => [
@@ -44,6 +44,24 @@ export function readReferral(name: string, parent: string, nsReply?: Reply, dsRe
     glue: Object.fromEntries(glue.filter(([, addresses]) => addresses.length > 0)),
     problem: null,
   }
+}
+
+/**
+ * Reports whether a server has answered with NS of the domain itself, and the parent zone has none: it serves both, and
+ * answers the question for DS from the parent zone, in which a delegated name exists.
+ */
+function isOfChild(nsReply?: Reply, dsReply?: Reply): boolean {
+  return nsReply?.isAuthoritative === true && nsReply.rcode === 'NOERROR' && dsReply?.rcode === 'NXDOMAIN'
+}
+
+/**
+ * Reports whether a referral is one of a wildcard. It delegates nothing: resolvers follow only NS of the name itself, or of a
+ * name above it.
+ */
+function isWildcard(name: string, parent: string, reply?: Reply): boolean {
+  return (reply?.authorities ?? []).some(({ type, name: owner }) => {
+    return type === 'NS' && owner.startsWith('*.') && isWithin(owner.slice(2), parent) && name.endsWith(owner.slice(1))
+  })
 }
 
 /** Returns the delegation that a server with this problem has told: nothing. */

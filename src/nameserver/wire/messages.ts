@@ -25,6 +25,8 @@ export interface Question {
   name: string
   type: keyof typeof TYPES
   recursive?: boolean
+  /** True if a resolver shall answer only what it has validated, if it validates. */
+  validated?: boolean
   notify?: boolean
 }
 
@@ -46,12 +48,10 @@ export function questionMessage(id: number, question: Question): Buffer {
   return Buffer.from(header + encodeQuestion(wireOf(name), TYPES[type]) + (notify ? '' : EDNS), 'latin1')
 }
 
-function flagsOf({ type, recursive = false, notify = false }: Question): number {
+function flagsOf({ recursive = false, validated = false, notify = false }: Question): number {
   if (notify) return NOTIFY
   if (!recursive) return 0
-  // Messages go where a DSYNC says, so it must be valid (RFC 9859 §4.1). Other answers a resolver does not validate,
-  // because a broken parent is shown, too.
-  return type === 'DSYNC' ? RD : RD | CD
+  return validated ? RD : RD | CD
 }
 
 /** Returns a NOTIFY for a zone: a name without final dot. */

@@ -1,4 +1,4 @@
-import { relative } from '../../dns/names.ts'
+import { type Name, relative } from '../../dns/names.ts'
 import { Busy } from '../../errors.ts'
 import { Holder } from '../../flow/budget.ts'
 import { TURN_TIMEOUT } from '../../limits.ts'
@@ -8,6 +8,7 @@ import type { DomainState, StoredCheck } from '../../store/domains/delegations.t
 import * as store from '../../store/domains/delegations.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
+import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { secondsBetween, type Timestamp } from '../../time.ts'
 import type { Visit, Writer } from '../actor.ts'
@@ -15,7 +16,7 @@ import { withKeys } from '../domains/keys.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { groupOf } from '../throttling/callers.ts'
 import { type DelegationState, judge, STATES } from './judgement.ts'
-import { isUnchanged, type Observation, observe } from './observation.ts'
+import { type Home, isUnchanged, type Observation, observe } from './observation.ts'
 import { tellOwner } from './owner-mails.ts'
 import { followTrouble, nextCheck, NO_TROUBLE, waitsAfter } from './planning.ts'
 
@@ -93,7 +94,7 @@ function inTurn({ system, actor }: Visit<Writer>, work: (system: System) => Prom
  * @throws NameserverFailure, and Busy without storing anything if the client leaves or the process stops
  */
 export async function check(system: System, domain: Domain, inquiry = begin(system)): Promise<Delegation> {
-  const observation = await observe(system.parents, domain.name, inquiry)
+  const observation = await observe(system.parents, domain.name, homeOf(system, domain.name), inquiry)
   // It may lack answers that nobody waited for.
   if (system.patience?.gone.aborted === true) throw Busy.waitedTooLong('nobody waits for the check any more')
   return note(system, domain, observation)
@@ -107,9 +108,24 @@ export async function checkRoutinely(system: System, domain: Domain): Promise<De
   const isDoubtful = stored !== undefined && stored.trouble !== null && !stored.told
   const isThorough = isDoubtful || Math.random() * THOROUGH < 1
   const inquiry = begin(system)
-  const isSame = isSettled && !isThorough && (await isUnchanged(system.parents, domain.name, last, inquiry))
+  const isSame =
+    isSettled &&
+    !isThorough &&
+    (await isUnchanged(system.parents, domain.name, last, homeOf(system, domain.name), inquiry))
   // The keys may have changed.
   return isSame ? note(system, domain, last) : check(system, domain, inquiry)
+}
+
+/** Tells which NS of a domain a zone has that is served from our own database. */
+function homeOf({ db, config }: System, domain: string): Home {
+  const hosted = async (parent: string) => {
+    const zone = await domains.find(db, parent)
+    if (zone === undefined || zone.paused || zone.suspended !== null) return undefined
+    const subname = domain.slice(0, -parent.length - 1)
+    const found = await rrsets.list(db, zone.id, { subname, type: 'NS' })
+    return found.flatMap(({ records }) => records.map((host) => relative(host as Name))).sort()
+  }
+  return { nameServers: config.nameServers.map(relative), hosted }
 }
 
 /** Begins an inquiry that ends when the client of the request, if any, is gone. */
@@ -119,10 +135,11 @@ function begin({ parents, patience }: System): Inquiry {
 
 /** Judges and stores an observation, and queues the mail that it causes; stores nothing if the domain is gone. */
 async function note(system: System, domain: Domain, observation: Observation): Promise<Delegation> {
-  const { parent, servers, nameservers } = observation
   const nameServers = system.config.nameServers.map(relative)
   const { keys } = await withKeys(system, domain)
   const { state, problems } = judge(observation, { name: domain.name, nameServers, keys })
+  const { parent, servers, nameservers, isParentBogus, isParentOurs } = observation
+  const seen: Observation = { parent, servers, nameservers, isParentBogus, isParentOurs }
   const now = system.now()
   await transaction(system.db, async (trx) => {
     // The domain first, as its deletion does, to prevent deadlocks.
@@ -131,12 +148,12 @@ async function note(system: System, domain: Domain, observation: Observation): P
     const { mail, ...trouble } = followTrouble(before, state, now)
     const waits = waitsAfter(before.waits, state, domain.created, now)
     await store.put(trx, domain.id, {
-      ...{ state, checked: now, observation: JSON.stringify({ parent, servers, nameservers }), problems },
+      ...{ state, checked: now, observation: JSON.stringify(seen), problems },
       ...{ waits, ...trouble, due: nextCheck(waits, trouble, now) },
     })
     if (mail !== undefined) await tellOwner(system, trx, domain, mail, { state, problems })
   })
-  return { state, checked: now, parent, servers, nameservers, problems }
+  return { ...seen, state, checked: now, problems }
 }
 
 function shown(stored: StoredCheck | undefined): Delegation {

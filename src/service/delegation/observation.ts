@@ -1,5 +1,5 @@
 import type { Inquiry } from '../../nameserver/parents/inquiry.ts'
-import type { ParentAnswer, Parents, ParentServer } from '../../nameserver/parents/parents.ts'
+import type { ParentAnswer, Parents, ParentServer, ParentZone } from '../../nameserver/parents/parents.ts'
 import { GLUE_MAX, refused } from '../../nameserver/parents/referral.ts'
 
 /**
@@ -27,16 +27,29 @@ export interface Observation {
   servers: ParentAnswer[]
   /** Those that were asked; none if the servers disagree. */
   nameservers: DelegatedServer[]
+  /** True if validating resolvers reject the parent zone itself; absent as false. */
+  isParentBogus?: boolean | undefined
+  /** True if the parent zone is one of ours; absent as false. */
+  isParentOurs?: boolean | undefined
+}
+
+/** What an observation needs to know of this service. */
+export interface Home {
+  /** The names of our nameservers, without final dot. */
+  nameServers: string[]
+  /** Returns the NS of the domain in a zone that is hosted here; undefined: it is not. */
+  hosted: (parent: string) => Promise<string[] | undefined>
 }
 
 /**
  * Asks every server of the parent zone about a domain, and the domain's nameservers whether they serve it. If the inquiry
  * ends before, the servers left have a problem, and the nameservers left are missing.
  */
-export async function observe(parents: Parents, domain: string, inquiry: Inquiry): Promise<Observation> {
+export async function observe(parents: Parents, domain: string, home: Home, inquiry: Inquiry): Promise<Observation> {
   const zone = await parents.find(domain)
   if (zone === undefined) return { parent: null, servers: [], nameservers: [] }
-  const answers = await inquiry.limit.map(zone.servers, (server) => parents.ask(server, zone.name, domain, inquiry))
+  const ask = await asker(parents, domain, zone, home)
+  const answers = await inquiry.limit.map(zone.servers, (server) => ask(server, inquiry))
   const servers = bounded(answers.filter((answer) => answer !== undefined))
   const names = agreed(servers)?.ns.slice(0, NAMESERVERS_MAX) ?? []
   const examined = await inquiry.limit.map(names, (name) => examine(parents, name, domain, inquiry))
@@ -45,7 +58,32 @@ export async function observe(parents: Parents, domain: string, inquiry: Inquiry
     const glue = [...new Set(servers.flatMap(({ glue }) => glue[nameserver.name] ?? []))].sort()
     return [{ ...nameserver, glue: glue.slice(0, GLUE_MAX) }]
   })
-  return { parent: zone.name, servers, nameservers }
+  const isParentBogus = names.length > 0 && (await parents.isBogus(zone.name, inquiry))
+  const isParentOurs = (await ours(zone, home)) !== undefined
+  return { parent: zone.name, servers, nameservers, isParentBogus, isParentOurs }
+}
+
+/** Returns the NS that our database has; undefined: the resolvers do not say that we serve the parent zone. */
+async function ours(zone: ParentZone, { nameServers, hosted }: Home): Promise<string[] | undefined> {
+  return zone.servers.some(({ name }) => nameServers.includes(name)) ? hosted(zone.name) : undefined
+}
+
+/**
+ * Returns a function that asks a server of the parent zone. A nameserver of ours has both zones, and answers the question
+ * for NS from the domain's own: those in the parent zone, our database tells.
+ */
+async function asker(
+  parents: Parents,
+  domain: string,
+  zone: ParentZone,
+  home: Home,
+): Promise<(server: ParentServer, inquiry: Inquiry) => Promise<ParentAnswer | undefined>> {
+  const ns = await ours(zone, home)
+  return async (server, inquiry) => {
+    const answer = await parents.ask(server, zone.name, domain, inquiry)
+    const isOurs = ns !== undefined && home.nameServers.includes(server.name)
+    return isOurs && answer?.problem === null ? { ...answer, ns } : answer
+  }
 }
 
 /** Keeps the answers that fit into ANSWERS_LENGTH. */
@@ -89,14 +127,17 @@ export async function isUnchanged(
   parents: Parents,
   domain: string,
   last: Observation,
+  home: Home,
   inquiry: Inquiry,
 ): Promise<boolean> {
   const zone = await parents.find(domain)
   const server = zone?.servers[Math.floor(Math.random() * zone.servers.length)]
   if (zone?.name !== last.parent || server === undefined) return false
   const before = last.servers.find((each) => isSame(each, server))
-  const now = await parents.ask(server, zone.name, domain, inquiry)
-  return before !== undefined && now?.problem === null && contentsOf(now) === contentsOf(before)
+  const ask = await asker(parents, domain, zone, home)
+  const now = await ask(server, inquiry)
+  if (before === undefined || now?.problem !== null || contentsOf(now) !== contentsOf(before)) return false
+  return (last.isParentBogus ?? false) === (now.ns.length > 0 && (await parents.isBogus(zone.name, inquiry)))
 }
 
 function isSame(one: ParentServer, other: ParentServer): boolean {

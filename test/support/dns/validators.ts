@@ -107,9 +107,18 @@ function verdictOfDelv(output: string): string {
 }
 
 /** Unbound's validator, in its one-shot form. */
-const unbound: Validator = async (server, zone, ds, name, type) => {
+const unbound: Validator = (...question) => askUnbound(question)
+
+/** The same, with `harden-algo-downgrade`, which is off by default. */
+export const hardenedUnbound: Validator = (...question) => askUnbound(question, ['harden-algo-downgrade: yes'])
+
+async function askUnbound(
+  [server, zone, ds, name, type]: Parameters<Validator>,
+  options: string[] = [],
+): Promise<string> {
   const configuration = [
     'server:',
+    ...options,
     'do-not-query-localhost: no',
     // Unbound answers for these itself by default.
     ...['test.', 'invalid.'].map((reserved) => `local-zone: "${reserved}" nodefault`),
