@@ -126,6 +126,8 @@ interface Request {
   path: string
   json?: unknown
   headers?: Record<string, string>
+  /** Whether it goes to PowerDNS' API. */
+  byKey?: true
   sets: Values
   needs: Values
   /** The answers that it may get, besides 503. */
@@ -156,7 +158,22 @@ async function act(workers: Worker[], actors: Actors, phase: Phase, random: Rand
   }
 }
 
-const KINDS = ['put', 'put', 'put', 'bulk', 'bulk', 'bulk', 'bulk', 'delete', 'ttl', 'if match', 'if match', 'invalid']
+const KINDS = [
+  'put',
+  'put',
+  'put',
+  'bulk',
+  'bulk',
+  'bulk',
+  'bulk',
+  'door',
+  'door',
+  'delete',
+  'ttl',
+  'if match',
+  'if match',
+  'invalid',
+]
 
 /** The next request; undefined if it depends on a read that fails. Draws the same numbers whatever happens. */
 async function choose(random: Random, actors: Actors, api: Client): Promise<Request | undefined> {
@@ -191,6 +208,13 @@ async function choose(random: Random, actors: Actors, api: Client): Promise<Requ
     needs: {},
     statuses: [200],
   }
+  // The same by PowerDNS' API, in several changes of each RRset.
+  const amendments = items.flatMap((item) => {
+    const named = { name: `${item.subname}.${actors.domain}.`, type: 'A', ttl }
+    const extension = { ...named, changetype: 'EXTEND', records: [{ content: records[0] }] }
+    return [{ ...named, changetype: 'DELETE' }, ...(item.records.length === 0 ? [] : [extension])]
+  })
+  if (kind === 'door') return { ...bulk, method: 'PATCH', json: { rrsets: amendments }, byKey: true, statuses: [204] }
   if (kind === 'put') return put
   if (kind === 'bulk') return bulk
   if (kind === 'delete') {
@@ -220,14 +244,17 @@ function valuesOf(subname: string, records: string[], ttl: number): Values {
   return { [`${subname} address`]: values[0]!, [`${subname} ttl`]: values[1]! }
 }
 
-async function send(api: Client, { domain, events }: Actors, request: Request): Promise<Outcome | 'unsent'> {
+async function send(api: Client, { domain, secret, events }: Actors, request: Request): Promise<Outcome | 'unsent'> {
   const { method, path, json, headers = {}, sets, needs, statuses, subname } = request
   const condition = headers['if-match'] === undefined ? '' : ` If-Match ${headers['if-match']}`
   const text = `${method} ${path} ${JSON.stringify(json)}${condition} to ${api.url}`
   const write: Write = { kind: 'write', text, sets, needs, from: performance.now(), to: Infinity, outcome: 'unknown' }
   events.push(write)
   try {
-    const answer = await api.send(method, `/domains/${domain}/rrsets/${path}`, json, { headers })
+    const answer =
+      request.byKey === true
+        ? await new Client(api.url, secret, 'powerdns').send(method, `/servers/localhost/zones/${domain}.`, json)
+        : await api.send(method, `/domains/${domain}/rrsets/${path}`, json, { headers })
     write.to = performance.now()
     write.outcome = outcomeOf(answer, statuses)
     write.text += ` → ${answer.status}`

@@ -8,6 +8,10 @@ import { type Cursor, type Page, pageOf } from '../pagination.ts'
 /** RRsets of a zone file that are read at once from the database: each may have some 64,000 octets. */
 const PORTION = 100
 
+/** After a portion in which no RRset has more than SMALL characters, the next one is larger: round trips take long. */
+const LARGE_PORTION = 2_000
+const SMALL = 300
+
 export interface RRset {
   subname: string
   type: string
@@ -178,13 +182,16 @@ export async function* snapshot(
      order by rrsets.subname collate "C", rrsets.type collate "C"`,
     { domainId, subname, type },
   )
+  let portion = PORTION
   for (;;) {
     const rows = await query<{ version: number } & (RRsetState | { subname: null })>(
       trx.db,
-      `fetch ${PORTION} from portions`,
+      `fetch ${portion} from portions`,
     )
     const [first] = rows
     if (first === undefined) return
+    const isSmall = rows.every((row) => row.subname === null || row.records.join().length <= SMALL)
+    portion = isSmall ? LARGE_PORTION : PORTION
     yield { version: first.version, rrsets: rows.filter((row) => row.subname !== null) }
   }
 }

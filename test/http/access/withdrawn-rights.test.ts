@@ -8,6 +8,7 @@ import { newDomain, newRRset, rrset, sendHeld, succeeded } from '../../support/c
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { basic, update } from '../../support/clients/dyndns.ts'
 import { emailChangeLink, freshEmail, type Person, person, resetLink } from '../../support/clients/people.ts'
+import { amendment, ZONES } from '../../support/clients/powerdns.ts'
 import { hold, plainRequest, type RawAnswer } from '../../support/clients/raw.ts'
 import { addFactor, addPolicies, addToken, codeFor, type Token } from '../../support/clients/tokens.ts'
 import { eventually, eventuallyIs } from '../../support/eventually.ts'
@@ -72,6 +73,17 @@ const REQUESTS: [kind: Kind, (site: Site) => [method: string, path: string, body
   ['creation', ({ domain }) => ['POST', '/domains/', { name: `sub.${domain}`, zonefile: 'www 3600 IN A 192.0.2.1' }]],
   ['deletion', ({ domain }) => ['DELETE', `/domains/${domain}/`]],
   ['deletion', ({ domain }) => ['POST', `/domains/${domain}/rollover/`, { algorithm: 'ecdsa256' }]],
+  // The same by PowerDNS' API.
+  [
+    'rrsets',
+    ({ domain }) => ['PATCH', `${ZONES}/${domain}.`, { rrsets: [amendment(domain, { changetype: 'EXTEND' })] }],
+  ],
+  ['rrsets', ({ domain }) => ['PATCH', `${ZONES}/${domain}.`, { rrsets: [amendment(domain, { ttl: 7200 })] }]],
+  [
+    'creation',
+    ({ domain }) => ['POST', ZONES, { name: `sub.${domain}.`, kind: 'Native', rrsets: [amendment(`sub.${domain}`)] }],
+  ],
+  ['deletion', ({ domain }) => ['DELETE', `${ZONES}/${domain}.`]],
 ]
 
 function policiesOf({ id }: Token): string {
@@ -214,7 +226,12 @@ function told({ status, headers, body }: RawAnswer) {
   return { status, body, authenticate: headers['www-authenticate'] }
 }
 
-function refusal([status, detail]: Expected) {
+/** @param byKey whether the request came by PowerDNS' API */
+function refusal([status, detail]: Expected, byKey: boolean) {
+  if (byKey) {
+    const body = JSON.stringify({ error: status === 401 ? 'Unauthorized' : detail })
+    return { status, body, authenticate: status === 401 ? 'X-API-Key' : undefined }
+  }
   return { status, body: JSON.stringify({ detail }), authenticate: status === 401 ? 'Token' : undefined }
 }
 
@@ -222,13 +239,17 @@ const EXAMPLE = { domain: 'DOMAIN', used: { id: 'ITSELF' }, other: { id: 'OTHER'
 
 for (const [kind, request] of REQUESTS) {
   const [method, path, json] = request(EXAMPLE)
-  const what = `${method} ${path} ${json === undefined ? 'waits in Postgres' : `sends ${Array.isArray(json) ? 'many' : 'its body'}`}`
+  const byKey = path.startsWith(ZONES)
+  const kindOfChange =
+    byKey && json !== undefined ? JSON.stringify(json).replace(/.*"changetype":"(\w+)".*/, ' by $1') : ''
+  const what = `${method} ${path}${kindOfChange} ${json === undefined ? 'waits in Postgres' : `sends ${Array.isArray(json) ? 'many' : 'its body'}`}`
 
   /** Sends the request from a new site, and calls `withdraw` while it is on its way. */
   async function send(withdraw: (db: Db, site: Site) => Promise<unknown>) {
     const site = await newSite()
     const [, path, json] = request(site)
-    const headers = [`Authorization: Token ${site.used.secret}`, 'Content-Type: application/json']
+    const credentials = byKey ? `X-API-Key: ${site.used.secret}` : `Authorization: Token ${site.used.secret}`
+    const headers = [credentials, 'Content-Type: application/json']
     const body = json === undefined ? '' : JSON.stringify(json)
     const octets = plainRequest(`${method} /api/v1${path}`, headers, body)
     const apply = (db: Db) => withdraw(db, site)
@@ -251,7 +272,7 @@ for (const [kind, request] of REQUESTS) {
         await apply(db, site)
         before = await stored(db, site)
       })
-      t.deepEqual(told(answer), refusal(expected))
+      t.deepEqual(told(answer), refusal(expected, byKey))
       t.deepEqual(await stored(service().system.db, site), before)
     })
   }
