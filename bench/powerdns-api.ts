@@ -4,7 +4,7 @@ import { alternating, compare, percentile } from './support/measure.ts'
 import type { Setup } from './support/setup.ts'
 import { address, rawName, zone } from './support/zones.ts'
 
-const CHANGES = 600
+const CHANGES = 1_500
 const RRSETS = 10_000
 const READS = 20
 
