@@ -1,5 +1,8 @@
 import test from 'ava'
+import { list } from '../../src/service/domains/domains.ts'
+import { authenticate } from '../../src/service/tokens/authentication.ts'
 import { createAccount, emailOf } from '../support/clients/accounts.ts'
+import { addMember } from '../support/clients/members.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { useServers } from '../support/harness.ts'
 
@@ -86,6 +89,9 @@ ${SUMMARY}`,
 
 test.serial('with --apply, the zones that can be adopted are, and --json tells programs', async (t) => {
   const email = await owner()
+  const { system } = servers()
+  const add = (domains: string[] | null) => addMember({ system, url: '' }, servers().owner.id, 'viewer', { domains })
+  const [viewer, confined] = [await add(null), await add([])]
   const [succeeded, printed] = await zoneplane(
     ...['adopt', 'example.com', 'Example.NET.', '--account', email, '--clamp-ttl', '--apply', '--json'],
   )
@@ -97,6 +103,18 @@ test.serial('with --apply, the zones that can be adopted are, and --json tells p
     ['example.net', true],
   ])
   t.deepEqual(adoptions[1]!.normalised, ['example.net. MX: the TTL 30 becomes 60'])
+  // Who sees only some domains does not see new ones.
+  for (const [member, sees] of [
+    [viewer, ['example.net', 'example.com']],
+    [confined, []],
+  ] as const) {
+    const actor = await authenticate(system, member.secret, '127.0.0.1')
+    const { rows } = await list({ system, actor }, {})
+    t.deepEqual(
+      rows.map(({ name }) => name).filter((name) => name.startsWith('example.')),
+      [...sees],
+    )
+  }
   const [, left] = await zoneplane('adopt', '--all', '--account', email)
   t.regex(left, /^example\.org: cannot be adopted/)
   t.notRegex(left, /example\.(com|net)/)
