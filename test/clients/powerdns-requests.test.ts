@@ -150,6 +150,7 @@ test('Ansible’s collection kpfleming.powerdns_auth creates a zone, and manages
         },
       },
     },
+    { sends: 'GET /zones/NAME./metadata', gets: 200, reads: { length: 0 } },
     {
       sends: 'PATCH /zones/NAME.',
       body: change('REPLACE', 'A', 'www.NAME.', { ttl: 3600, records: records('192.0.2.1', '192.0.2.2') }),
@@ -246,6 +247,7 @@ test('PowerDNS-Admin finds the members of zones and RRsets that it stores and sh
       reads: { error: 'RRset NAME. IN TXT: disabled: records cannot be disabled here' },
     },
     { sends: 'GET /zones/NAME', gets: 200, reads: { 'rrsets.[TXT].ttl': 600, 'rrsets.[MX]': undefined } },
+    { sends: 'GET /zones/NAME/cryptokeys', gets: 200, reads: { '0.keytype': 'csk', '0.active': true } },
     { sends: 'PUT /zones/NAME', body: { soa_edit_api: 'DEFAULT', kind: 'Native' }, gets: 204 },
     { sends: 'PUT /zones/NAME', body: { kind: 'Master', masters: [] }, gets: 204 },
     { sends: 'DELETE /zones/NAME', gets: 204 },

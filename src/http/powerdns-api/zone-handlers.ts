@@ -5,7 +5,7 @@ import * as domains from '../../service/domains/domains.ts'
 import { exportIn, exportZone as exportText } from '../../service/domains/zonefiles.ts'
 import { amend } from '../../service/doors/amendments.ts'
 import { cryptokeysOf } from '../../service/doors/cryptokeys.ts'
-import { soaOf, viewOf } from '../../service/doors/zone-views.ts'
+import { nsec3OfNew, soaOf, viewOf } from '../../service/doors/zone-views.ts'
 import { EXISTS } from '../../service/names/availability.ts'
 import { tagOfDomain } from '../../service/zone/conditions.ts'
 import { answer, answerEmpty, answerStream, joinReaders } from '../kit/answer.ts'
@@ -46,7 +46,7 @@ async function* listing({ state }: Context, name: string | undefined, isPlain: b
 
 export async function createZone(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
-  const input = await readZone(body())
+  const input = await readZone(body(), nsec3OfNew(system))
   const domain = await creation.create(system, actor, input).catch((error: unknown) => {
     throw isTaken(error) ? new Conflict('Conflict') : error
   })

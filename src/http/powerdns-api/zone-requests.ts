@@ -4,7 +4,7 @@ import { mapInSlices } from '../../flow/slices.ts'
 import { COLLECTION_ITEMS } from '../../limits.ts'
 import type { DomainInput } from '../../service/domains/creation.ts'
 import { type Amendment, KINDS } from '../../service/doors/amendments.ts'
-import type { ZoneView } from '../../service/doors/zone-views.ts'
+import type { Nsec3, ZoneView } from '../../service/doors/zone-views.ts'
 import type { RRsetInput } from '../../service/zone/rrset-input.ts'
 import { typeName } from '../fields/fields.ts'
 import { isAbsolute, subnameIn } from './zone-names.ts'
@@ -82,14 +82,22 @@ function readContents({ ttl, records }: Members, label: string): { ttl: number; 
 /** The settings of zones that zones have nowhere here. */
 const ABSENT = ['account', 'catalog', 'master_tsig_key_ids', 'masters', 'presigned', 'slave_tsig_key_ids'] as const
 
-/** Reads a new zone (contract §20.3). @throws Invalid */
-export async function readZone(body: unknown): Promise<DomainInput> {
+/**
+ * Reads a new zone (contract §20.3).
+ * @param nsec3 that of new zones
+ * @throws Invalid
+ */
+export async function readZone(body: unknown, nsec3: Nsec3): Promise<DomainInput> {
   const members = readObject(body)
   const { name, nameservers = [], zone = '' } = members
   if (!isAbsolute(name)) throw Invalid.field('name', `${shown(name)} is not an absolute name`)
   if (members['kind'] === undefined) throw Invalid.field('kind', 'required')
   refuseForeign(members)
-  refuseSet(members, ['nsec3param', 'nsec3narrow'])
+  // A zone that was shown here can be created again.
+  refuseSet(
+    members,
+    (['nsec3param', 'nsec3narrow'] as const).filter((each) => members[each] !== nsec3[each]),
+  )
   if (!Array.isArray(nameservers) || !nameservers.every(isAbsolute))
     throw Invalid.field('nameservers', 'must be a list of absolute names')
   if (typeof zone !== 'string') throw Invalid.field('zone', `${shown(zone)} is not a text`)

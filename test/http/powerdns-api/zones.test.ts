@@ -213,6 +213,16 @@ test('a new zone is a domain with its RRsets, in one creation', async (t) => {
   t.deepEqual([again.status, again.json], [409, { error: 'Conflict' }])
 })
 
+test('a zone that was shown can be created again', async (t) => {
+  const door = doorOf(await service().account())
+  const domain = freshName()
+  succeeded(await door.post(ZONES, { name: `${domain}.`, kind: 'Native', rrsets: [amendment(domain)] }), 201)
+  const shown = succeeded(await door.get(`${ZONES}/${domain}.`), 200).json as object
+  succeeded(await door.delete(`${ZONES}/${domain}.`), 204)
+  succeeded(await door.post(ZONES, shown), 201)
+  t.deepEqual(await rrsetsOf(door, `${ZONES}/${domain}.`), { 'www A': ['192.0.2.1'] })
+})
+
 test('a new zone can come as a zone file, and its answer without RRsets', async (t) => {
   const door = doorOf(await service().account())
   const domain = freshName()
