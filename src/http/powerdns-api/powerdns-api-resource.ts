@@ -124,7 +124,13 @@ const serverGroup: Group = {
         chain: [searchData],
       },
     },
-    reading(`${SERVER_PATH}/statistics`, 'listStatistics', 'List statistics', arrayOf(STRING), servers.listStatistics),
+    reading(
+      `${SERVER_PATH}/statistics`,
+      'listStatistics',
+      'List statistics',
+      arrayOf({ type: 'object' }),
+      servers.listStatistics,
+    ),
   ],
 }
 
@@ -233,7 +239,7 @@ function zoneGroup(config: Config): Group {
         ref(CRYPTOKEY.schema),
         zones.listCryptokeys,
       ),
-      ofZone('metadata', 'listMetadata', 'List the metadata of a zone', STRING, zones.listMetadata),
+      ofZone('metadata', 'listMetadata', 'List the metadata of a zone', { type: 'object' }, zones.listMetadata),
       ...[
         { verb: 'rectify', id: 'rectifyZone', summary: 'Rectify a zone', text: 'Rectified' },
         { verb: 'notify', id: 'notifyZone', summary: 'Notify the servers of a zone', text: 'Notification queued' },

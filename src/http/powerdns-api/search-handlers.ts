@@ -1,6 +1,6 @@
 import { absolute, lowerCase, nameOf } from '../../dns/names.ts'
 import { Invalid } from '../../errors.ts'
-import { PAGE_SIZE } from '../../limits.ts'
+import { NAME_LENGTH, PAGE_SIZE } from '../../limits.ts'
 import * as domains from '../../service/domains/domains.ts'
 import * as records from '../../service/domains/record-search.ts'
 import { answerItems, joinReaders } from '../kit/answer.ts'
@@ -37,7 +37,9 @@ function readQuery(ctx: Context): { text: string; most: number; object: string }
 
 /** Finds zones by a pattern, in which `*` stands for any text, and `?` for a character. */
 async function findZones({ state }: Context, text: string, most: number): Promise<unknown[]> {
-  const pattern = lowerCase(text)
+  const pattern = lowerCase(text).replace(/\*+/g, '*')
+  // Also keeps the comparison of many names short.
+  if (pattern.length > NAME_LENGTH) return []
   const [longest = ''] = pattern.split(/[*?]+/).sort((a, b) => b.length - a.length)
   const found: unknown[] = []
   for await (const page of domains.pages(state, longest.replace(/\.$/, ''))) {

@@ -35,23 +35,30 @@ async function* listing({ state }: Context, name: string | undefined, isPlain: b
   let separator = '['
   const one = name === undefined ? undefined : await domains.get(state, domainOf(name)).catch(unlessNotFound)
   for await (const page of name === undefined ? domains.pages(state) : [one === undefined ? [] : [one]]) {
-    for (const domain of page) {
+    const zones = page.map((domain) => {
       const { dnssec, edited_serial, ...zone } = ZONE.present(viewOf(state.system, domain))
-      yield separator + JSON.stringify(isPlain ? zone : { ...zone, dnssec, edited_serial })
-      separator = ','
-    }
+      return JSON.stringify(isPlain ? zone : { ...zone, dnssec, edited_serial })
+    })
+    if (zones.length === 0) continue
+    yield separator + zones.join()
+    separator = ','
   }
   yield separator === '[' ? '[]' : ']'
 }
 
 export async function createZone(ctx: Context): Promise<void> {
   const { system, actor, body } = ctx.state
+  // Before anything is created.
+  flag(ctx, 'rrsets', true)
   const input = await readZone(body(), nsec3OfNew(system))
   const domain = await creation.create(system, actor, input).catch((error: unknown) => {
     throw isTaken(error) ? new Conflict('Conflict') : error
   })
   Object.assign(ctx.state, { domain, version: domain.version })
-  await answerZone(ctx, 201, domain)
+  // The zone is created: a later failure must not look like that of its creation.
+  await answerZone(ctx, 201, domain).catch(() => {
+    answer(ctx, 201, ZONE.presentFull(viewOf(system, domain)))
+  })
 }
 
 function isTaken(error: unknown): boolean {

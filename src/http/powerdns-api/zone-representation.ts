@@ -16,7 +16,7 @@ const RECORD = {
 
 /** An RRset, as PowerDNS shows it. Some clients search the text: the order of the members is PowerDNS', too. */
 export const ZONE_RRSET = representation<RRsetState, Pick<Domain, 'name'>>()(['RRSet'], {
-  comments: { read: arrayOf(STRING), text: 'Always empty.', example: [], from: () => [] },
+  comments: { read: arrayOf({ type: 'object' }), text: 'Always empty.', example: [], from: () => [] },
   name: {
     read: STRING,
     text: 'The full name, with final dot.',

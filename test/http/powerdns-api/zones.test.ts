@@ -233,6 +233,14 @@ test('a new zone can come as a zone file, and its answer without RRsets', async 
   t.deepEqual(await rrsetsOf(door, `${ZONES}/${domain}.`), { 'www A': ['192.0.2.7'] })
 })
 
+test('a query that is refused creates no zone', async (t) => {
+  const door = doorOf(await service().account())
+  const domain = freshName()
+  const { status } = await door.post(`${ZONES}?rrsets=maybe`, { name: `${domain}.`, kind: 'Native' })
+  t.is(status, 422)
+  t.is((await door.get(`${ZONES}/${domain}.`)).status, 404)
+})
+
 for (const [what, members, error] of [
   ['without name', { name: undefined }, 'name: null is not an absolute name'],
   ['with a name without final dot', { name: 'a.test' }, 'name: "a.test" is not an absolute name'],
