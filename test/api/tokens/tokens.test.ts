@@ -295,7 +295,7 @@ async function policiesOf(account: Account, id: string): Promise<unknown[]> {
 }
 
 const withoutIds = (policies: unknown[]) => policies.map((policy) => ({ ...(policy as object), id: undefined }))
-const RESTRICTIVE = { id: undefined, domain: null, subname: null, type: null, perm_write: false }
+const RESTRICTIVE = { id: undefined, domain: null, subname: null, subname_pattern: null, type: null, perm_write: false }
 
 test('auto_policy adds a restrictive default policy to a new or changed token', async (t) => {
   const account = await service().account()
