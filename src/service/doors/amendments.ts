@@ -42,8 +42,8 @@ interface State extends rrsets.RRsetKey {
   problems: Problems
 }
 
-/** Returns the bulk request that does the same, with one item for each RRset. */
-function* requestOf(current: rrsets.RRset[], amendments: Amendment[]): Work<RRsetInput[]> {
+/** Returns the bulk request that does the same, with one item for each RRset. Yields after each record that it reads. */
+export function* requestOf(current: rrsets.RRset[], amendments: Amendment[]): Work<RRsetInput[]> {
   const stored = new Map(current.map((rrset) => [rrsetKey(rrset), rrset]))
   const states = new Map<string, State>()
   for (const amendment of amendments) {
@@ -52,22 +52,20 @@ function* requestOf(current: rrsets.RRset[], amendments: Amendment[]): Work<RRse
     const before = stored.get(key)
     const state = states.get(key) ?? { subname, type, ttl: undefined, records: new Set(before?.records), problems: {} }
     states.set(key, state)
-    apply(state, amendment, state.ttl ?? before?.ttl)
+    yield* apply(state, amendment, state.ttl ?? before?.ttl)
     yield
   }
   return Array.from(states.values(), (state) => ({ ...state, records: [...state.records] }))
 }
 
 /** @param present the TTL of the RRset, if it exists */
-function apply(state: State, { kind, type, ttl, records }: Amendment, present: number | undefined): void {
+function* apply(state: State, { kind, type, ttl, records }: Amendment, present: number | undefined): Work<void> {
   if (kind === 'REPLACE' || kind === 'DELETE') {
     state.ttl = ttl
     state.records = records
     return
   }
-  const known = Array.isArray(state.records)
-    ? new Set(state.records.map((text) => canonical(type, text)))
-    : state.records
+  const known = Array.isArray(state.records) ? yield* canonicalSet(type, state.records) : state.records
   state.records = known
   for (const content of records.map((text) => canonical(type, text))) {
     if (kind === 'PRUNE') known.delete(content)
@@ -77,6 +75,16 @@ function apply(state: State, { kind, type, ttl, records }: Amendment, present: n
       known.add(content)
     }
   }
+}
+
+/** Of very many records, too: an RRset that a request replaces is examined later. */
+function* canonicalSet(type: string, texts: string[]): Work<Set<string>> {
+  const known = new Set<string>()
+  for (const text of texts) {
+    known.add(canonical(type, text))
+    yield
+  }
+  return known
 }
 
 /** Returns the form in which RRsets have the content; of what is malformed, the same text, which is reported later. */
