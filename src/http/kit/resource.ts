@@ -81,6 +81,8 @@ export function addResource(router: Router<State>, resource: Resource): void {
     ctx.state.route = path
     Object.assign(ctx.state, { dyndns, powerdns })
     ctx.set('Allow', allow)
+    // To a shared cache, a request without `Authorization` looks like one that is the same for everybody (RFC 9111 §3.5).
+    if (powerdns) ctx.set('Cache-Control', 'no-store')
     if (ctx.method === 'OPTIONS') answerEmpty(ctx, 200)
     else await next()
   }

@@ -140,7 +140,8 @@ export class Components {
         : []
     const isOfKey = form === 'powerdns' && status === 401
     const usual = isOfKey ? ['WWW-AuthenticateOfKey'] : own
-    const names = ['AllowIfRouted', 'RateLimit-Policy', 'RateLimit', ...usual, ...pageHeaders, ...headers]
+    const caching = form === 'powerdns' ? ['Cache-ControlOfKey'] : []
+    const names = ['AllowIfRouted', 'RateLimit-Policy', 'RateLimit', ...usual, ...pageHeaders, ...caching, ...headers]
     return { description: withTexts(text, texts), headers: this.headersOf(names), content }
   }
 }

@@ -91,6 +91,11 @@ export const RESPONSE_HEADERS: Record<string, Described> = {
     description: 'Of pages: their URL has a code, so caches do not store them.',
     schema: oneOf('no-store'),
   },
+  'Cache-ControlOfKey': {
+    name: 'Cache-Control',
+    description: 'At the paths of PowerDNS: caches do not know that the answer depends on the key.',
+    schema: oneOf('no-store'),
+  },
   'Cache-ControlOfAsset': {
     name: 'Cache-Control',
     description: 'The page names the version of the asset, which never changes.',

@@ -28,6 +28,21 @@ test('a token is the key, in its own header alone', async (t) => {
   t.is((await stranger.get(`/domains/${domain}/`, { headers: { 'x-api-key': account.secret } })).status, 401)
 })
 
+test('no cache stores an answer, because those for other keys have the same URL', async (t) => {
+  const { door, zone, domain } = await newDoors(service())
+  const answers = [
+    await door.get(ZONES),
+    await door.get(`${ZONES}/x.${domain}.`),
+    await door.get(`${zone}?rrsets=x`),
+    await door.get(`${zone}/export`),
+    await new Client(door.url).get(zone),
+  ]
+  t.deepEqual(
+    answers.map(({ status, headers }) => [status, headers['cache-control']]),
+    [200, 404, 422, 200, 401].map((status) => [status, 'no-store']),
+  )
+})
+
 test('a preflight allows the header of the key', async (t) => {
   const headers = { origin: 'https://example.com', 'access-control-request-method': 'GET' }
   const answer = await new Client(service().url).send('OPTIONS', ZONES, undefined, { headers })
