@@ -82,8 +82,9 @@ async function answerZone(ctx: Context, status: number, domain: Domain): Promise
     answer(ctx, status, zone)
     return
   }
-  // No RRset has a subname with a blank.
-  const subname = name === undefined ? undefined : isAbsolute(name) ? (subnameIn(domain.name, name) ?? ' ') : ' '
+  // No RRset has a subname with a blank. The database cannot be asked for a NUL.
+  const isPossible = isAbsolute(name) && type?.includes('\0') !== true
+  const subname = name === undefined ? undefined : isPossible ? (subnameIn(domain.name, name) ?? ' ') : ' '
   let separator = ''
   const print = (rrset: Parameters<typeof ZONE_RRSET.present>[0]) => {
     const text = separator + JSON.stringify(ZONE_RRSET.present(rrset, domain))
@@ -99,7 +100,7 @@ async function answerZone(ctx: Context, status: number, domain: Domain): Promise
     tail: ']}',
   }
   await answerStream(ctx, status, 'application/json', (breakOff) =>
-    exportIn({ ...ctx.state, domain }, form, breakOff, { subname, type }),
+    exportIn({ ...ctx.state, domain }, form, breakOff, { subname, type: isPossible ? type : undefined }),
   )
 }
 

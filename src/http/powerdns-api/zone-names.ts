@@ -24,5 +24,6 @@ export function isAbsolute(value: unknown): value is Name {
 export function subnameIn(domain: string, name: Name): string | undefined {
   const plain = withoutDot(lowerCase(name))
   if (plain === domain) return ''
-  return plain.endsWith(`.${domain}`) ? plain.slice(0, -domain.length - 1) : undefined
+  // An empty label before the domain would look like its apex.
+  return plain.endsWith(`.${domain}`) && !plain.startsWith('.') ? plain.slice(0, -domain.length - 1) : undefined
 }

@@ -168,6 +168,13 @@ for (const [what, members, error] of [
   })
 }
 
+test('a name with an empty label is not that of the apex', async (t) => {
+  const { door, zone, domain } = await newDoors(service())
+  const { status, json } = await amend(door, zone, amendment(domain, { name: `.${domain}.` }))
+  t.deepEqual([status, json], [422, { error: `RRset .${domain}. IN A: Name is out of zone` }])
+  t.deepEqual(await rrsetsOf(door, zone), {})
+})
+
 test('an RRset cannot be replaced or deleted twice', async (t) => {
   const { door, zone, domain } = await newDoors(service())
   for (const changetype of ['REPLACE', 'DELETE']) {

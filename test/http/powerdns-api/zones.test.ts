@@ -156,6 +156,8 @@ test('the query chooses RRsets, or none', async (t) => {
   t.deepEqual(await chosen(`rrset_name=${domain}.`), [' SOA', ' NS'])
   t.deepEqual(await chosen('rrset_name=www.other.test.'), [])
   t.deepEqual(await chosen('rrset_name=www'), [])
+  t.deepEqual(await chosen(`rrset_name=.${domain}.`), [])
+  t.deepEqual(await chosen(`rrset_name=www.${domain}.&rrset_type=%00`), [])
   t.deepEqual(await chosen('rrset_type=TXT'), [' SOA', ' NS', 'www A', 'www TXT'])
   t.false('rrsets' in ((await door.get(`${zone}?rrsets=false`)).json as object))
   const { status, json } = await door.get(`${zone}?rrsets=maybe`)
