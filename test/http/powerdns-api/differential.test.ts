@@ -120,7 +120,10 @@ async function newRaw(domain: string): Promise<string> {
 const sorted = (records: PdnsRRset['records']) => records.map(({ content }) => content).sort()
 
 function contentsOf({ name: apex, rrsets }: PdnsZone): Contents {
-  const own = rrsets.filter(({ name, type }) => type !== 'SOA' && !(type === 'NS' && name === apex))
+  const own = rrsets.filter(
+    // PowerDNS 5 shows comments without records.
+    ({ name, type, records }) => type !== 'SOA' && !(type === 'NS' && name === apex) && records.length > 0,
+  )
   const entries = own.map(({ name, type, ttl, records }): [string, string] => [
     `${name.slice(0, -apex.length)} ${type}`,
     `${ttl} ${sorted(records).join(' | ')}`,
@@ -211,6 +214,19 @@ async function equalise(raw: string, domain: string, ours: PdnsZone, theirs: Pdn
   }
 }
 
+/** Whether PowerDNS lacks a record only where it extended an RRset: seen once in 1,500 requests to 5.1.5. */
+function losesRecord(changes: Change[], ours: Contents, theirs: Contents): boolean {
+  const other = Object.keys(ours).filter((key) => ours[key] !== theirs[key])
+  return other.every((key) => {
+    const [subname, type] = key.split(' ')
+    const isExtended = changes.some(
+      ({ name = '', type: of = '', changetype }) =>
+        name.toLowerCase().startsWith(subname!) && of.toUpperCase() === type && changetype === 'EXTEND',
+    )
+    return isExtended && (theirs[key]?.split(/ \| | (?=")/) ?? []).every((record) => ours[key]!.includes(record))
+  })
+}
+
 test('PowerDNS and the service accept the same changes, and make the same of them, or their difference is known', async (t) => {
   const doors = await newDoors(service())
   const { domain, door, zone } = doors
@@ -235,8 +251,10 @@ test('PowerDNS and the service accept the same changes, and make the same of the
     const place = JSON.stringify(changes)
     if (taken[0] === taken[1]) {
       note(taken[0] ? 'both accept' : 'both refuse')
-      const [a, b] = [contentsOf(now), contentsOf(await served())].map((contents) => JSON.stringify(contents))
-      if (taken[0] && a !== b) unknown.push(`both accept ${place}: ${a} is not ${b}`)
+      const [ours, rival] = [contentsOf(now), contentsOf(await served())]
+      const [a, b] = [JSON.stringify(ours), JSON.stringify(rival)]
+      if (taken[0] && a !== b && isNative && losesRecord(changes, ours, rival)) note('EXTEND that loses a record')
+      else if (taken[0] && a !== b) unknown.push(`both accept ${place}: ${a} is not ${b}`)
     } else {
       const reason = JSON.stringify(taken[0] ? reference.json : json)
       const table = taken[0] ? TAKEN : REFUSED
