@@ -173,7 +173,8 @@ function confirmation(forms: Forms): Resource {
     GET: {
       id: 'showConfirmationForm',
       summary: 'Show the page of a link in a mail',
-      description: 'It has a button that confirms the action. It does not check the code, but for that of an invitation.',
+      description:
+        'It has a button that confirms the action. It does not check the code, but for that of an invitation.',
       answers: {
         200: { content: page, headers: ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy'] },
       },
