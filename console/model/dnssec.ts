@@ -85,7 +85,10 @@ export const STATES: Record<string, State> = {
   stale: { short: 'A DS too many at registrar', mood: 'wait' },
   mismatch: { short: 'Wrong DS', mood: 'bad' },
   propagating: { short: 'Parent is changing', mood: 'wait' },
-  // Of a rollover, as far as the owner has to act or not (contract §15.10).
+}
+
+/** The states of a rollover: whether its owner has to act (contract §15.10). */
+const ROLLOVERS: Record<string, State> = {
   'new-ds': { short: 'New DS needed at registrar', mood: 'wait' },
   rollover: { short: 'Key is being replaced', mood: 'wait' },
 }
@@ -93,10 +96,10 @@ export const STATES: Record<string, State> = {
 /** The state of a domain that the operator has suspended, whatever its delegation is. */
 export const SUSPENDED = 'suspended'
 
-/** A state of a delegation in a few words; an unknown one as it is. */
+/** A state of a delegation or of a rollover in a few words; an unknown one as it is. */
 export function shortState(state: string): State {
   if (state === SUSPENDED) return { short: 'Suspended', mood: 'bad' }
-  return STATES[state] ?? { short: state, mood: 'none' }
+  return STATES[state] ?? ROLLOVERS[state] ?? { short: state, mood: 'none' }
 }
 
 /** The phases of a rollover in their order (contract §15.10). */
