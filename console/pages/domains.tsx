@@ -83,7 +83,11 @@ export function DomainsPage() {
           {(domains) => {
             if (isEmpty) return <FirstSteps token={token} />
             const found = matching(domains, view, asciiName(search))
-            return found.length === 0 ? <None search={search} /> : <DomainTable domains={found} onChecked={asked.reload} />
+            return found.length === 0 ? (
+              <None search={search} />
+            ) : (
+              <DomainTable domains={found} onChecked={asked.reload} />
+            )
           }}
         </Loaded>
       )}

@@ -7,6 +7,8 @@ export const TESTS = 'build/test'
 
 /** Tests with programs of other projects. */
 const CLIENTS = /^clients\//
+/** Those that are built from modules of Go first, which takes minutes: `npm run test:clients` runs them. */
+const BUILT = /^clients\/built\//
 /** Tests that have a command of their own, test/images/run.ts. */
 const IMAGES = /^images\//
 /** Tests that fail on purpose, for test/run.test.ts. */
@@ -50,7 +52,7 @@ function isSelected(file: string, suite: Suite, names: string[]): boolean {
   if (IMAGES.test(file) || FAILING.test(file)) return false
   if (suite === 'deep') return Object.values(PARTS).some((part) => part.test(file))
   if (suite === 'clients') return CLIENTS.test(file)
-  if (suite === 'ci') return !ONLY_DEEP.test(file)
+  if (suite === 'ci') return !ONLY_DEEP.test(file) && !BUILT.test(file)
   return !CLIENTS.test(file) && !DEEP.test(file)
 }
 
