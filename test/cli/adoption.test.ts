@@ -105,15 +105,12 @@ test.serial('with --apply, the zones that can be adopted are, and --json tells p
   t.deepEqual(adoptions[1]!.normalised, ['example.net. MX: the TTL 30 becomes 60'])
   // Who sees only some domains does not see new ones.
   for (const [member, sees] of [
-    [viewer, ['example.net', 'example.com']],
+    [viewer, ['example.com', 'example.net']],
     [confined, []],
   ] as const) {
     const actor = await authenticate(system, member.secret, '127.0.0.1')
     const { rows } = await list({ system, actor }, {})
-    t.deepEqual(
-      rows.map(({ name }) => name).filter((name) => name.startsWith('example.')),
-      [...sees],
-    )
+    t.deepEqual(rows.flatMap(({ name }) => (name.startsWith('example.') ? name : [])).sort(), [...sees])
   }
   const [, left] = await zoneplane('adopt', '--all', '--account', email)
   t.regex(left, /^example\.org: cannot be adopted/)
