@@ -1,5 +1,5 @@
 import type { components, paths } from '../../build/api-types.d.ts'
-import { api, askAll, askPage, askWhole, type Slice } from './client.ts'
+import { api, ask, askAll, askPage, askWhole, type Slice } from './client.ts'
 
 export type Domain = components['schemas']['Domain']
 export type Overview = components['schemas']['DomainOverview']
@@ -38,4 +38,9 @@ async function domainPage<T extends Domain | DeletedDomain>(
   query: NonNullable<paths['/api/v1/domains/']['get']['parameters']['query']>,
 ): Promise<Slice<T>> {
   return askPage<unknown>(api.GET('/api/v1/domains/', { params: { query } })) as Promise<Slice<T>>
+}
+
+/** Has the delegation of a domain checked now. @throws Refused */
+export async function checkDelegation(name: string): Promise<void> {
+  await ask(api.POST('/api/v1/domains/{name}/delegation/', { params: { path: { name } } }))
 }

@@ -1,4 +1,4 @@
-import { api, ask } from '../api/client.ts'
+import { checkDelegation } from '../api/domains.ts'
 import { chainOf } from '../model/chain.ts'
 import type { Actor, Outlook } from '../model/outlook.ts'
 import { Chain } from '../parts/chain.tsx'
@@ -32,7 +32,7 @@ export function OutlookCard({ name, security, outlook, onChecked }: Props) {
   const problems = isOutdated ? [] : delegation.problems
   const action = useAction()
   const check = async () => {
-    await ask(api.POST('/api/v1/domains/{name}/delegation/', { params: { path: { name } } }))
+    await checkDelegation(name)
     onChecked()
   }
   const tags = keys.flatMap(({ ds }) => ds.slice(0, 1).map((text) => text.split(' ')[0]!))

@@ -1,5 +1,4 @@
-import { api, ask } from '../api/client.ts'
-import type { Overview } from '../api/domains.ts'
+import { checkDelegation, type Overview } from '../api/domains.ts'
 import { me } from '../api/me.ts'
 import { shortState, SUSPENDED, UNCHECKED } from '../model/dnssec.ts'
 import { stateOf } from '../model/domains.ts'
@@ -61,7 +60,7 @@ function Delegation({ name, state, onChecked }: { name: string; state: string; o
 function CheckNow({ name, onChecked }: { name: string; onChecked: () => void }) {
   const action = useAction()
   const check = async () => {
-    await ask(api.POST('/api/v1/domains/{name}/delegation/', { params: { path: { name } } }))
+    await checkDelegation(name)
     onChecked()
   }
   return (
