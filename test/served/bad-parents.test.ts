@@ -160,7 +160,7 @@ test('a slow nameserver of the parent is asked twice, and then does not count', 
   const delegation = await checkWith(() => [], 'a')
   t.is(delegation.state, 'not-delegated')
   t.deepEqual(problems(delegation), [SILENT, null])
-  t.is(doubles[0]!.asked.length, 2)
+  t.is(doubles[0]!.asked.filter(({ type }) => type === 'NS').length, 2)
   t.deepEqual(await lookAtRollover(), STAYS)
 })
 
@@ -192,7 +192,7 @@ test('a check ends when its client is gone, and stores nothing', async (t) => {
   await place(answer, 'a', 'b')
   await t.throwsAsync(check({ ...system, patience }, domain), { instanceOf: Busy })
   // Each is asked twice otherwise.
-  t.true(doubles.every(({ asked }) => asked.length <= 1))
+  t.true(doubles.every(({ asked }) => asked.filter(({ type }) => type === 'NS').length <= 1))
   t.is((await store.find(system.db, domain.id))?.checked, undefined)
 })
 
@@ -200,8 +200,10 @@ test('a nameserver that truncates every answer is asked over TCP', async (t) => 
   const answer = (asked: Asked) => [asked.over === 'udp' ? reply(asked, [], { flags: TRUNCATED }) : right(asked)]
   const delegation = await checkWith(answer, 'a', 'b')
   t.is(delegation.state, 'insecure')
+  // The resolver asks for the SOA, whenever its cache has none.
+  const asked = doubles[0]!.asked.filter(({ type }) => type !== 'SOA')
   t.deepEqual(
-    doubles[0]!.asked.map(({ type, over }) => `${type} ${over}`),
+    asked.map(({ type, over }) => `${type} ${over}`),
     ['NS udp', 'NS tcp', 'DS udp', 'DS tcp'],
   )
 })
