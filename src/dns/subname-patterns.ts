@@ -68,3 +68,25 @@ export function patternLike(pattern: string, subname: string): string | undefine
   // The label of a wildcard record is no literal one. It can only be the first.
   return like[0] === labels[0] || like[0] !== '*' ? like.join('.') : undefined
 }
+
+/** Returns all patterns that match a subname; some of those that it returns no policy can have. For n labels about n·2ⁿ. */
+export function patternsFor(subname: string): string[] {
+  const labels = subname === '' ? [] : subname.split('.')
+  const each = (part: string[]) =>
+    part.reduce<string[][]>(
+      (found, label) =>
+        found.flatMap((left) => [
+          [...left, label],
+          [...left, '*'],
+        ]),
+      [[]],
+    )
+  const found = each(labels)
+  labels.forEach((_, left) => {
+    for (let right = labels.length - left - 1; right >= 0; right--) {
+      const ends = each(labels.slice(labels.length - right))
+      found.push(...each(labels.slice(0, left)).flatMap((start) => ends.map((end) => [...start, '**', ...end])))
+    }
+  })
+  return found.map((pattern) => pattern.join('.'))
+}

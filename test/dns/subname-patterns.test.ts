@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { isSubname } from '../../src/dns/names.ts'
-import { patternLike, patternProblems, shapeOf } from '../../src/dns/subname-patterns.ts'
+import { patternLike, patternProblems, patternsFor, shapeOf } from '../../src/dns/subname-patterns.ts'
 
 // Contract §§6.1 and 6.4.
 
@@ -77,6 +77,8 @@ const NAMES = Array.from({ length: 5 }, (_, more) => more + 1)
   )
   .filter((name) => isSubname(name))
 
+const PATTERNS_FOR = new Map(NAMES.map((name) => [name, patternsFor(name)]))
+
 /** Whether a pattern matches a name, by a regular expression made of its description in the contract. */
 function matches(pattern: string, name: string): boolean {
   const labels = pattern.split('.').map((label) => {
@@ -91,6 +93,7 @@ test('a pattern matches the names that the contract says, and never the apex', (
     fc.property(PATTERN, (pattern) => {
       for (const name of NAMES) {
         t.is(patternLike(pattern, name) === pattern, matches(pattern, name), name)
+        if (matches(pattern, name)) t.true(PATTERNS_FOR.get(name)!.includes(pattern), name)
       }
       t.is(patternLike(pattern, ''), undefined)
     }),

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { policiesOn } from '../../src/service/tokens/policies.ts'
+import { mayWrite, policiesOn } from '../../src/service/tokens/policies.ts'
 import { transaction } from '../../src/store/database.ts'
 import * as domains from '../../src/store/domains/domains.ts'
 import { statementsOf } from '../support/statements.ts'
@@ -102,6 +102,27 @@ test('the policies on a domain are those that name it and those that name no dom
     '[null,null,false,"A",true]',
     '[null,null,false,null,true]',
   ])
+})
+
+test('of the policies on a domain, those are read that decide about some names', async (t) => {
+  const { pool } = tables()
+  const names = ['a.b', '*', 'x', '', '*.b', '**.b', 'a.**', 'b.**', 'a.*']
+  const { named, ...actor } = await viewer(false, (id) => [
+    DEFAULT,
+    ...names.map((subname) => ({ domain_id: id, subname, is_pattern: subname.includes('*') })),
+    { subname: 'a.b', type: 'A' },
+    { domain_id: id, type: 'A' },
+  ])
+  const read = async (...subnames: string[]) => {
+    const policies = await policiesOn(pool, actor, named.id, new Set(subnames))
+    return policies.map(({ subname, type }) => [subname, ...(type === null ? [] : [type])].join(' ')).sort()
+  }
+  t.deepEqual(await read('a.b'), ['', ' A', '**.b', '*.b', 'a.*', 'a.**', 'a.b', 'a.b A'].sort())
+  t.deepEqual(await read(''), ['', '', ' A'])
+  t.deepEqual(await read('x', ''), ['', '', ' A', '*', 'x'])
+  const some = await policiesOn(pool, actor, named.id, new Set(['x']))
+  t.false(mayWrite(some, named.id, { subname: 'x', type: 'A' }))
+  t.throws(() => mayWrite(some, named.id, { subname: 'y', type: 'A' }), { message: /not read/ })
 })
 
 test.serial('for a token that is not restricted no policies are looked up', async (t) => {

@@ -71,6 +71,7 @@ export async function lockZone(
 ): Promise<Zone | undefined> {
   const { system, trx } = publication
   const scope = subnames === 'all' ? undefined : await inSlices(scopeOf(subnames))
+  const authorised = authorisedAt(subnames)
   // Sent together. The statements after a lock see the state at the time when the lock is granted.
   const [renewed, domain, read, hidden, known = []] = await timed(system, 'lock', () =>
     Promise.all([
@@ -78,7 +79,7 @@ export async function lockZone(
       domains.lock(trx, name, writing?.writer),
       rrsets.atSubnames(trx, name, scope === undefined ? 'all' : namesOf(scope)),
       suspendedBelow(trx, name),
-      writing && policiesOn(trx, writing.writer, writing.id),
+      writing && policiesOn(trx, writing.writer, writing.id, authorised),
     ]),
   )
   if (domain === undefined) return undefined
@@ -89,9 +90,14 @@ export async function lockZone(
     return new Zone(publication, domain, SERVICE, { ...divided(read, scope), hidden })
   // The token got its first policies after its authentication.
   const isNewlyRestricted = renewed.restricted && !writing.writer.restricted
-  const policies = isNewlyRestricted ? await policiesOn(trx, renewed, domain.id) : known
+  const policies = isNewlyRestricted ? await policiesOn(trx, renewed, domain.id, authorised) : known
   const author = authorOf(writing.writer, writing.opening.source ?? 'api')
   return new Zone(publication, domain, author, { ...divided(read, scope), hidden, policies }, writing.opening.dryRun)
+}
+
+/** Returns the subnames whose policies a write needs; undefined: all. A zone that is opened without any is meant whole. */
+function authorisedAt(subnames: string[] | 'all'): Set<string> | undefined {
+  return subnames === 'all' || subnames.length === 0 ? undefined : new Set(subnames)
 }
 
 /** The subnames of a write, and their ancestors, which may be delegations or DNAMEs: undefined if too many. */

@@ -28,13 +28,17 @@ export async function list(db: Db, tokenId: string): Promise<StoredPolicy[]> {
   )
 }
 
-/** Returns the policies of a token that can match an RRset of a domain: those for this domain, and those for any. */
-export async function matching(db: Db, tokenId: string, domainId: number): Promise<Policy[]> {
+/**
+ * Returns the policies of a token that can match an RRset of a domain: those for this domain, and those for any.
+ * @param names if given, only policies without name, or with one of these names or patterns
+ */
+export async function matching(db: Db, tokenId: string, domainId: number, names?: string[]): Promise<Policy[]> {
   return query<Policy>(
     db,
     `select domain_id as "domainId", subname, is_pattern as "isPattern", type, perm_write as "permWrite" from policies
-     where token_id = :tokenId and (domain_id = :domainId or domain_id is null)`,
-    { tokenId, domainId },
+     where token_id = :tokenId and (domain_id = :domainId or domain_id is null)
+       ${names === undefined ? '' : 'and (subname is null or subname = any(cast(:names as text[])))'}`,
+    { tokenId, domainId, ...(names !== undefined && { names }) },
   )
 }
 

@@ -5,6 +5,7 @@ import { amend, amendment, ZONES } from '../../support/clients/powerdns.ts'
 import { addPolicies, addToken, type PolicyRow, type Token } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { entriesOf, undo } from '../../support/state/history.ts'
 
 // Contract §§6.1 to 6.5: policies with patterns. Which pattern decides is tested in test/service/policies.test.ts, and what
 // a pattern is in test/dns/subname-patterns.test.ts.
@@ -187,6 +188,14 @@ test('a token for certificates of a whole domain writes them, at any depth, and 
 const DOORS: [title: string, write: (token: Token, domain: string, subname: string) => Promise<{ status: number }>][] =
   [
     ['a POST', (token, domain, subname) => token.api.post(`/domains/${domain}/rrsets/`, rrset({ subname }))],
+    [
+      'a bulk PATCH of several names',
+      (token, domain, subname) =>
+        token.api.patch(
+          `/domains/${domain}/rrsets/`,
+          [...new Set(['b.a.dyn', subname])].map((each) => rrset({ subname: each })),
+        ),
+    ],
     ['a bulk PUT', (token, domain, subname) => token.api.put(`/domains/${domain}/rrsets/`, [rrset({ subname })])],
     [
       'a zone file',
@@ -223,6 +232,55 @@ for (const [title, write] of DOORS) {
     t.true((await write(token, domain, 'b.a.dyn')).status < 300)
   })
 }
+
+for (const [title, write] of DOORS) {
+  test(`where a token may write all but some names, ${title} of these is refused`, async (t) => {
+    const { token, domain } = await setup({ pattern: '*.c', write: false }, { subname: 'c', type: 'A', write: false })
+    await addPolicies(service(), token.id, { domain, write: true }, { domain, pattern: '**.dyn', write: false })
+    await addPolicies(
+      service(),
+      token.id,
+      { domain, subname: 'b.a.dyn', write: true },
+      { domain, subname: 'd', write: false },
+    )
+    for (const subname of ['a.dyn', 'a.b.c.dyn', 'd']) t.is((await write(token, domain, subname)).status, 403, subname)
+    // The policy of the domain outweighs them.
+    for (const subname of ['a.c', 'c', 'dyn', 'b.a.dyn'])
+      t.true((await write(token, domain, subname)).status < 300, subname)
+  })
+}
+
+test('what a token must not write it can neither change nor delete nor undo', async (t) => {
+  const { api, token, domain, rrsets } = await setup()
+  await addPolicies(service(), token.id, { domain, write: true }, { domain, pattern: '*.x', write: false })
+  await addPolicies(service(), token.id, { domain, subname: 'x', write: false })
+  for (const subname of ['a.x', 'x', 'y']) {
+    const path = `${rrsets}${subname}/A/`
+    succeeded(await api.post(rrsets, rrset({ subname })), 201)
+    const [entry] = await entriesOf(api, domain)
+    const { status } = await undo(token.api, domain, entry!)
+    t.is(status, subname === 'y' ? 200 : 403)
+    if (subname === 'y') succeeded(await api.post(rrsets, rrset({ subname })), 201)
+    const allowed = subname === 'y'
+    t.is((await token.api.patch(path, { ttl: 7200 })).status, allowed ? 200 : 403)
+    t.is((await token.api.put(path, rrset({ subname }))).status, allowed ? 200 : 403)
+    t.is((await token.api.delete(path)).status, allowed ? 204 : 403)
+  }
+})
+
+test('a write of many or of deep names keeps to all policies', async (t) => {
+  const { token, domain, rrsets } = await setup()
+  const deep = 'a.b.c.d.e.f.g.h'
+  await addPolicies(service(), token.id, { domain, write: true }, { domain, pattern: '**.e.f.g.h', write: false })
+  await addPolicies(service(), token.id, { domain, subname: 'n99', write: false })
+  const many = Array.from({ length: 100 }, (_, i) => rrset({ subname: `n${i}` }))
+  t.is((await token.api.post(rrsets, rrset({ subname: deep }))).text, INSUFFICIENT)
+  t.is((await token.api.patch(rrsets, many)).text, INSUFFICIENT)
+  succeeded(
+    await token.api.patch(rrsets, [...many.slice(0, -1), rrset({ subname: deep.slice(2).replace('e', 'x') })]),
+    200,
+  )
+})
 
 test('a pattern without a domain holds in all domains of the account, also in later ones, and in no others', async (t) => {
   const { account, token, rrsets } = await setup({ pattern: '**', write: true })
