@@ -1,19 +1,19 @@
-import { DnsClient } from '../../src/nameserver/wire/client.ts'
+import { Parents } from '../../src/nameserver/parents/parents.ts'
 import { currentTime, later } from '../../src/time.ts'
 import type { Account } from '../support/clients/accounts.ts'
 import { domainOf, newDomain, succeeded } from '../support/clients/api.ts'
+import { startSignedRoot } from '../support/dns/signed-root.ts'
 import { hardenedUnbound, validateByBoth } from '../support/dns/validators.ts'
-import { startWorld, type World } from '../support/dns/world.ts'
-import { eventuallyIs } from '../support/eventually.ts'
+import { FAST, startWorld, type World } from '../support/dns/world.ts'
 import { useService } from '../support/harness.ts'
+import { type Breakage, type SignedParent, startParent } from '../support/rollovers/parent.ts'
 import { test } from '../support/serial.ts'
 
-// Contract §15.9: what the service says of a delegation, beside what validators say of the domain. The parent zones are
-// domains of the service, too.
+// Contract §15.9: what the service says of a delegation, beside what validators say of the domain. The parent zone is
+// a domain of the service, too, or a signed zone of somebody else.
 
 const OURS = ['ns1.zoneplane.test', 'ns2.zoneplane.test']
 const PARENT = 'parent.example'
-const BROKEN = 'broken.example'
 /** Of no key. */
 const ELSEWHERE = `1 13 2 ${'ab'.repeat(32)}`
 
@@ -24,12 +24,11 @@ let anchor: string[]
 
 test.before('a world above', async () => {
   account = await service().account({ limitDomains: null })
-  // The resolver trusts a key that has not signed the second parent zone.
-  world = await startWorld(service().powerDns, { [BROKEN]: ELSEWHERE })
+  world = await startWorld(service().powerDns)
   Object.assign(service().system, { parents: world.parents() })
-  for (const zone of [PARENT, BROKEN]) await newDomain(account.api, zone)
+  await newDomain(account.api, PARENT)
   anchor = await dsOf(PARENT)
-  await world.delegate([PARENT, BROKEN].flatMap((zone) => OURS.map((host) => `${zone}. NS ${host}.`)))
+  await world.delegate(OURS.map((host) => `${PARENT}. NS ${host}.`))
 })
 
 test.after.always(async () => {
@@ -66,6 +65,8 @@ interface Row {
   what: string
   ns?: string[]
   ds: (own: string[]) => string[]
+  /** Whether the parent zone has a name below that of the domain. */
+  below?: boolean
   state: string
   /** Pieces of the sentences, in their order. */
   problems: RegExp[]
@@ -88,6 +89,23 @@ const TABLE: Row[] = [
     state: 'not-delegated',
     problems: [/^The parent zone parent\.example, which this service has, too, .*validating resolvers reject it\. Add these record sets/],
     verdict: /^failed: /,
+  },
+  {
+    what: 'neither NS nor DS, but a name below',
+    ns: [],
+    ds: () => [],
+    below: true,
+    state: 'not-delegated',
+    problems: [/^The parent zone parent\.example, which this service has, too, .*validating resolvers reject it\. Add these record sets/],
+    verdict: /^failed: /,
+  },
+  {
+    what: 'other NS',
+    ns: ['ns.elsewhere.test'],
+    ds: () => [],
+    state: 'elsewhere',
+    problems: [/^Replace the nameservers ns\.elsewhere\.test in the zone parent\.example/, /^The nameserver ns\.elsewhere\.test does not serve/],
+    verdict: /^unsigned answer$/,
   },
   { what: 'no DS', ds: () => [], state: 'insecure', problems: [UNPROTECTED], verdict: /^unsigned answer$/ },
   { what: 'the right DS', ds: (own) => own, state: 'secure', problems: [], verdict: /^fully validated$/ },
@@ -123,10 +141,15 @@ const TABLE: Row[] = [
   },
 ] // prettier-ignore
 
-for (const [i, { what, ns = OURS, ds, state, problems, verdict, hardened = verdict }] of TABLE.entries()) {
+for (const [
+  i,
+  { what, ns = OURS, ds, below = false, state, problems, verdict, hardened = verdict },
+] of TABLE.entries()) {
   test(`a parent hosted here has ${what}: ${state}, and validators say ${verdict.source}`, async (t) => {
     const domain = await newDomain(account.api, `row${i}.${PARENT}`)
     await delegated(domain, ns, ds(await dsOf(domain)))
+    const txt = { subname: `below.row${i}`, type: 'TXT', ttl: 3600, records: ['""'] }
+    if (below) succeeded(await account.api.post(`/domains/${PARENT}/rrsets/`, txt), 201)
     const shown = await check(domain)
     t.like(shown, { state, parent: PARENT })
     t.is(shown.problems.length, problems.length, shown.problems.join('\n'))
@@ -149,33 +172,76 @@ test('the record sets that the service names make the domain secure', async (t) 
   t.is(await validateByBoth(service().powerDns, PARENT, anchor, domain, 'SOA'), 'fully validated')
 })
 
-test('validators reject the parent zone: the sentence says so, and asks for no DS', async (t) => {
-  const domain = await newDomain(account.api, `child.${BROKEN}`)
-  await delegated(domain, OURS, [])
-  const { state, problems } = await check(domain)
-  t.is(state, 'insecure')
-  t.is(problems.length, 1)
-  t.regex(problems[0]!, /^The signatures of the parent zone broken\.example are broken/)
-  t.regex(await validateByBoth(service().powerDns, BROKEN, [ELSEWHERE], domain, 'SOA'), /^failed: /)
-})
+interface SignedRow {
+  what: string
+  broken?: Breakage
+  /** What `example` has for the domain of this name. */
+  delegate: (parent: SignedParent, name: string, ds: string[]) => Promise<void>
+  state: string
+  problems: RegExp[]
+  /** What Unbound and delv say of the domain, which both say. */
+  verdict: RegExp
+}
 
-test('NS of a wildcard delegate nothing, and a resolver does not follow them', async (t) => {
-  const domain = await newDomain(account.api, 'any.example')
-  await world.delegate(OURS.map((host) => `*.example. NS ${host}.`))
-  const { state, problems } = await check(domain)
-  t.is(state, 'not-delegated')
-  t.regex(
-    problems[0]!,
-    /^The parent zone example does not delegate the domain: enter these nameservers at your registrar/,
-  )
-  const [address, port] = world.resolvers.split(':')
-  const resolver = new DnsClient({ address: address!, port: Number(port) })
-  const resolved = async () => {
-    const reply = await resolver.query({ name: domain, type: 'SOA', recursive: true }, 10_000)
-    return `${reply?.rcode} ${reply?.answers.map(({ type }) => type).join()}`
-  }
-  t.is(await resolved(), 'SERVFAIL ')
-  await world.delegate(OURS.flatMap((host) => [`*.example. NS ${host}.`, `${domain}. NS ${host}.`]))
-  await eventuallyIs(resolved, 'NOERROR SOA')
-  await resolver.close()
-})
+const byName = (ds?: string[]): SignedRow['delegate'] => {
+  return (parent, name, own) => parent.delegate(name, ds ?? own, OURS)
+}
+const BROKEN =
+  /^The signatures of the parent zone example are broken: validating resolvers reject it, and all domains below it/
+
+/** The parent is a signed zone of somebody else. */
+const SIGNED: SignedRow[] = [
+  {
+    what: 'no DS',
+    delegate: byName([]),
+    state: 'insecure',
+    problems: [/^Add the DS record ".* 13 2 .*" at your registrar: until then, the domain is not protected/],
+    verdict: /^unsigned answer$/,
+  },
+  { what: 'the right DS', delegate: byName(), state: 'secure', problems: [], verdict: /^fully validated$/ },
+  ...(['expired', 'altered'] as const).flatMap((broken): SignedRow[] => [
+    { what: 'no DS', broken, delegate: byName([]), state: 'insecure', problems: [BROKEN], verdict: /^failed: / },
+    { what: 'the right DS', broken, delegate: byName(), state: 'secure', problems: [BROKEN], verdict: /^failed: / },
+  ]),
+  {
+    what: 'NS of a wildcard alone',
+    delegate: (parent) => parent.delegate('*.example', [], OURS),
+    state: 'not-delegated',
+    problems: [/^The parent zone example does not delegate the domain: enter these nameservers at your registrar/],
+    verdict: /^failed: /,
+  },
+  {
+    what: 'NS of a wildcard, and its own',
+    delegate: async (parent, name, own) => {
+      await parent.delegate('*.example', [], OURS)
+      await parent.delegate(name, own, OURS)
+    },
+    state: 'secure',
+    problems: [],
+    verdict: /^fully validated$/,
+  },
+] // prettier-ignore
+
+for (const [i, { what, broken, delegate, state, problems, verdict }] of SIGNED.entries()) {
+  const signatures = broken === undefined ? 'with good signatures' : `whose signatures are ${broken}`
+  test(`a parent ${signatures} has ${what}: ${state}, and validators say ${verdict.source}`, async (t) => {
+    const { dnsHost, dnsPort: port } = service().powerDns
+    const parent = await startParent(port, { broken })
+    const root = await startSignedRoot(parent, port, OURS.map((host) => `${host}. A ${dnsHost}`)) // prettier-ignore
+    const { parents } = service().system
+    try {
+      const resolvers = [{ address: root.resolver.dnsHost, port: root.resolver.dnsPort }]
+      service().system.parents = new Parents({ resolvers, isAllowed: () => true, port, clock: FAST })
+      const domain = await newDomain(account.api, `signed${i}.example`)
+      await delegate(parent, domain, await dsOf(domain))
+      const shown = await check(domain)
+      t.like(shown, { state, parent: 'example' })
+      t.is(shown.problems.length, problems.length, shown.problems.join('\n'))
+      for (const [n, problem] of problems.entries()) t.regex(shown.problems[n]!, problem)
+      t.regex(await validateByBoth(root.resolver, 'example', [parent.ds], domain, 'SOA'), verdict)
+    } finally {
+      service().system.parents = parents
+      await Promise.all([root.close(), parent.close()])
+    }
+  })
+}

@@ -17,15 +17,18 @@ export interface SignedRoot {
   close(): Promise<void>
 }
 
-/** @param port on which the resolver asks all nameservers */
-export async function startSignedRoot(parent: SignedParent, port: number): Promise<SignedRoot> {
+/**
+ * @param port on which the resolver asks all nameservers
+ * @param others what the root has besides, such as addresses of nameservers
+ */
+export async function startSignedRoot(parent: SignedParent, port: number, others: string[] = []): Promise<SignedRoot> {
   const root = { dnsHost: `${ownNetwork()}1`, dnsPort: port }
   const folder = newFolder()
   const { stdout } = await run('ldns-keygen', ['-k', '-a', 'ECDSAP256SHA256', '.'], { cwd: folder })
   const key = join(folder, stdout.trim())
   const lines = [
     '. SOA r. hostmaster. 1 3600 600 1209600 2',
-    ...['. NS r.', `r. A ${root.dnsHost}`, `example. DS ${parent.ds}`],
+    ...['. NS r.', `r. A ${root.dnsHost}`, `example. DS ${parent.ds}`, ...others],
     ...parent.servers.flatMap(({ dnsHost }, i) => {
       const host = `${'ab'[i]}.nic.example.`
       return [`example. NS ${host}`, `${host} A ${dnsHost}`]

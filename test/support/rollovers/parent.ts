@@ -15,6 +15,9 @@ const run = promisify(execFile)
 /** The TTL of DS records, in seconds: longer than those of the domains, so that a forgotten wait shows. */
 export const DS_TTL = 5
 
+/** How signatures are broken: they have expired, or have other octets. */
+export type Breakage = 'expired' | 'altered'
+
 /** The zone `example` above our domains: signed, and on two nameservers. */
 export interface SignedParent {
   servers: [RestartableServer, RestartableServer]
@@ -31,10 +34,15 @@ export interface SignedParent {
  * @param port of the servers, each of which has an address of its own
  * @param options.hosts to which it delegates, unless a call says otherwise
  * @param options.lines what it has besides, such as their addresses
+ * @param options.broken how its signatures are broken, if they are
  */
 export async function startParent(
   port: number,
-  { hosts: usual = ['ns1.zoneplane.test'], lines: others = [] }: { hosts?: string[]; lines?: string[] } = {},
+  {
+    hosts: usual = ['ns1.zoneplane.test'],
+    lines: others = [],
+    broken,
+  }: { hosts?: string[]; lines?: string[]; broken?: Breakage | undefined } = {},
 ): Promise<SignedParent> {
   const network = ownNetwork()
   const addresses = [`${network}1`, `${network}2`] as const
@@ -59,7 +67,10 @@ export async function startParent(
       ]),
     ]
     writeFileSync(join(folder, 'unsigned'), ['$TTL 60', ...lines, ''].join('\n'))
-    await run('ldns-signzone', ['-o', 'example', '-f', join(folder, 'zone'), join(folder, 'unsigned'), key])
+    const zone = join(folder, 'zone')
+    const dates = broken === 'expired' ? ['-i', '20200101', '-e', '20200201'] : []
+    await run('ldns-signzone', ['-o', 'example', ...dates, '-f', zone, join(folder, 'unsigned'), key])
+    if (broken === 'altered') writeFileSync(zone, altered(readFileSync(zone, 'utf8')))
   }
 
   async function start(i: 0 | 1): Promise<RestartableServer> {
@@ -106,6 +117,13 @@ zone:
       await Promise.all(servers.map((server) => server.kill()))
     },
   }
+}
+
+/** A zone file whose signatures begin with another octet. */
+function altered(zone: string): string {
+  return zone.replace(/(\tRRSIG\t.* )(.)(?=\S+$)/gm, (_, before: string, first: string) => {
+    return `${before}${first === 'A' ? 'B' : 'A'}`
+  })
 }
 
 async function serialOf(server: Server): Promise<number | undefined> {
