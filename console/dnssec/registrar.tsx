@@ -1,6 +1,10 @@
 import { partsOfDnskey, partsOfNames } from '../model/dnssec.ts'
+import { zoneLines } from '../model/zone-lines.ts'
+import { Copy } from '../parts/copy.tsx'
 import { DsRecords, Parts } from '../parts/key-records.tsx'
 import { Panel } from '../parts/panel.tsx'
+import { stageElsewhere } from '../records/staging.ts'
+import { navigate } from '../router.ts'
 import type { Security } from './security.ts'
 
 /** The states in which the registrar may lack the nameservers. */
@@ -63,6 +67,32 @@ export function Registrar({ security: { keys, nameservers, delegation, rollover 
           registrar: then this page says that the domain is secure without your help.
         </p>
       </details>
+    </Panel>
+  )
+}
+
+/** What the parent zone lacks, where it is one of the own domains. */
+export function OwnParent({ security: { missing, delegation } }: Pick<Props, 'security'>) {
+  const parent = delegation.parent!
+  const lines = zoneLines(parent, missing)
+  const add = () => {
+    stageElsewhere(
+      parent,
+      missing.map(({ subname, type, ...after }) => ({ subname, type, base: null, after })),
+    )
+    navigate(`domains/${parent}`)
+  }
+  return (
+    <Panel title={`What to add to ${parent}`}>
+      <pre tabIndex={0} aria-label="Records to add" role="region">
+        {lines}
+      </pre>
+      <p class="buttons">
+        <button class="main" onClick={add}>
+          Add to {parent}
+        </button>
+        <Copy text={lines} what="the records" isNamed />
+      </p>
     </Panel>
   )
 }

@@ -18,6 +18,8 @@ export interface Outlook {
 export interface Facts {
   check: Check & { problems: string[] }
   isSuspended: boolean
+  /** Whether the parent zone is one of the own domains, and lacks records of this one. */
+  isParentOwn: boolean
   /** Null: there is none, or it may not be seen. */
   rollover: { phase: string; waits_for: string; add_ds: string[] } | null
 }
@@ -26,7 +28,7 @@ export interface Facts {
 export const BEFORE_ROLLOVERS = ['not-delegated', 'elsewhere', 'mismatch']
 
 /** Says what is left to do, and who does it. */
-export function outlookOf({ check, isSuspended, rollover }: Facts): Outlook {
+export function outlookOf({ check, isSuspended, isParentOwn, rollover }: Facts): Outlook {
   if (isSuspended) {
     return {
       actor: 'operator',
@@ -37,7 +39,14 @@ export function outlookOf({ check, isSuspended, rollover }: Facts): Outlook {
   }
   // A DS record is wrong also while it changes, and then the rollover says which one is right.
   const isUrgent = check.checked !== null && BEFORE_ROLLOVERS.includes(check.state) && !rollover?.add_ds.length
-  return rollover !== null && !isUrgent ? ofRollover(rollover) : ofCheck(check)
+  if (rollover !== null && !isUrgent) return ofRollover(rollover)
+  if (!isParentOwn) return ofCheck(check)
+  return {
+    actor: 'you',
+    mood: 'wait',
+    title: `One step is left: add the records below to ${check.parent}`,
+    text: 'It is the zone above, and one of your domains. Then choose “Check now”.',
+  }
 }
 
 function ofRollover({ phase, waits_for: awaited }: NonNullable<Facts['rollover']>): Outlook {

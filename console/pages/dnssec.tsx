@@ -1,6 +1,6 @@
 import { mayDelete } from '../api/me.ts'
 import { OutlookCard } from '../dnssec/outlook-card.tsx'
-import { Registrar } from '../dnssec/registrar.tsx'
+import { OwnParent, Registrar } from '../dnssec/registrar.tsx'
 import { NewRollover, Rollover } from '../dnssec/rollover.tsx'
 import { securityOf } from '../dnssec/security.ts'
 import { outlookOf } from '../model/outlook.ts'
@@ -17,14 +17,18 @@ export function DnssecPage({ name }: { name: string }) {
   return (
     <Loaded asked={asked}>
       {(security) => {
-        const { domain, delegation, rollover } = security
+        const { domain, delegation, rollover, missing } = security
         const isSuspended = domain.suspended !== undefined
-        const outlook = outlookOf({ check: delegation, isSuspended, rollover })
+        const outlook = outlookOf({ check: delegation, isSuspended, rollover, isParentOwn: missing.length > 0 })
         return (
           <>
             <OutlookCard name={name} security={security} outlook={outlook} onChecked={reload} />
             {rollover !== null && <Rollover name={name} rollover={rollover} onChanged={reload} />}
-            <Registrar security={security} isFolded={outlook.actor !== 'you'} />
+            {missing.length > 0 ? (
+              <OwnParent security={security} />
+            ) : (
+              <Registrar security={security} isFolded={outlook.actor !== 'you'} />
+            )}
             {rollover === null && mayDelete(name) && <NewRollover name={name} onBegun={reload} />}
           </>
         )

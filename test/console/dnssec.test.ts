@@ -1,9 +1,11 @@
 import type { Browser } from 'playwright-core'
 import { partsOfDnskey, partsOfDs } from '../../console/model/dnssec.ts'
+import { currentTime, later } from '../../src/time.ts'
 import { withBrowser } from '../support/browser.ts'
 import { domainOf, newDomain, succeeded } from '../support/clients/api.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { check, openConsole } from '../support/console/console.ts'
+import { apply } from '../support/console/records.ts'
 import { startWorld, type World } from '../support/dns/world.ts'
 import { useService } from '../support/harness.ts'
 import type { Declare } from '../support/needs.ts'
@@ -91,6 +93,60 @@ function declare(test: Declare, browser: () => Browser): void {
     await page.getByText(/Key replacement: Both keys are in the zone, and sign\.$/).waitFor()
     await page.getByText(/Key replacement cancelled\.$/).waitFor()
     await check(t, tab, 'dnssec-history')
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
+
+  test('a domain below one of one’s own gets its NS and DS by a click and the review there', async (t) => {
+    const { api, secret, id } = await service().account()
+    world = await startWorld(service().powerDns)
+    t.teardown(() => world.close())
+    Object.assign(service().system, { parents: world.parents() })
+    const parent = await newDomain(api, 'parent.example')
+    await world.delegate([1, 2].map((i) => `${parent}. NS ns${i}.zoneplane.test.`))
+    const name = await newDomain(api, `child.${parent}`)
+    const path = `domains/${name}/dnssec`
+    const tab = await openConsole(browser(), service().url, { path, secret })
+    const { page } = tab
+    await page.getByRole('button', { name: 'Check now' }).click()
+    await page.getByRole('heading', { name: `One step is left: add the records below to ${parent}` }).waitFor()
+    const { keys } = await domainOf(api, name)
+    const ds = keys[0]!.ds.find((text) => text.split(' ')[2] === '2')!
+    const shown = page.getByRole('region', { name: 'Records to add' })
+    const nameservers = [1, 2].map((i) => `${name}. 3600 IN NS ns${i}.zoneplane.test.`)
+    t.is((await shown.innerText()).replace(/\s+/g, ' ').trim(), [...nameservers, `${name}. 300 IN DS ${ds}`].join(' '))
+    await page.getByRole('button', { name: 'Copy the records' }).waitFor()
+    await check(t, tab, 'dnssec-own-parent')
+
+    // A token that may change the domain alone is told what to enter, without the button.
+    const plain = await addToken(service(), id)
+    const policies = `/auth/tokens/${plain.id}/policies/rrsets/`
+    const everywhere = { domain: null, subname: null, type: null, perm_write: false }
+    for (const policy of [everywhere, { ...everywhere, domain: name, perm_write: true }]) {
+      succeeded(await api.post(policies, policy), 201)
+    }
+    const other = await openConsole(browser(), service().url, { path, secret: plain.secret })
+    await other.page.getByRole('heading', { name: 'What to enter at your registrar' }).waitFor()
+    t.is(await other.page.getByRole('button', { name: `Add to ${parent}` }).count(), 0)
+    await other.page.context().close()
+
+    await page.getByRole('button', { name: `Add to ${parent}` }).click()
+    t.like(await api.get(`/domains/${parent}/rrsets/child/NS/`), { status: 404 })
+    await apply(page)
+    for (const [type, ttl, records] of [
+      ['NS', 3600, ['ns1.zoneplane.test.', 'ns2.zoneplane.test.']],
+      ['DS', 300, [ds]],
+    ] as const) {
+      t.like(succeeded(await api.get(`/domains/${parent}/rrsets/child/${type}/`), 200).json, { ttl, records })
+    }
+    // A check answers for some seconds.
+    const { now } = service().system
+    Object.assign(service().system, { now: () => later(currentTime(), 60) })
+    await page.goto(`${service().url}/console/${path}`)
+    await page.getByRole('button', { name: 'Check now' }).click()
+    await page.getByRole('heading', { name: 'Nothing is left to do: the domain is secure' }).waitFor()
+    await page.getByRole('heading', { name: 'What to enter at your registrar' }).waitFor()
+    Object.assign(service().system, { now })
     t.deepEqual(tab.found, [])
     await page.context().close()
   })

@@ -14,7 +14,7 @@ const CHECK: Facts['check'] = {
   nameservers: [SERVER, { ...SERVER, problem: 'does not answer' }],
   problems: [],
 }
-const SECURE: Facts = { check: CHECK, isSuspended: false, rollover: null }
+const SECURE: Facts = { check: CHECK, isSuspended: false, isParentOwn: false, rollover: null }
 const ROLLOVER: Facts['rollover'] = { phase: 'publish', waits_for: 'caches', add_ds: [] }
 const AT_PARENT: Facts['rollover'] = { phase: 'await-ds', waits_for: 'parent', add_ds: ['1 13 2 00'] }
 
@@ -108,6 +108,12 @@ for (const [what, facts, actor, title] of [
     checked({}, { rollover: { ...ROLLOVER, waits_for: 'signers' } }),
     'you',
     'One step is left for you: have the other signers publish the new key',
+  ],
+  [
+    'a parent of one’s own that lacks records',
+    checked({ state: 'not-delegated' }, { isParentOwn: true }),
+    'you',
+    'One step is left: add the records below to test',
   ],
 ] as const satisfies [string, Facts, string, string][]) {
   test(`${what}: ${title}`, (t) => {
