@@ -31,6 +31,14 @@ export class Occluded extends Invalid {
   }
 }
 
+/** Returns the texts of an error, each with the field, or the RRset, that it is about. */
+export function problemTexts({ problems }: Invalid): string[] {
+  return [problems]
+    .flat()
+    .flatMap((item) => Object.entries(item))
+    .flatMap(([field, texts]) => texts.map((text) => (field === 'non_field_errors' ? text : `${field}: ${text}`)))
+}
+
 /** A precondition of the request does not hold (contract §15.1). */
 export class PreconditionFailed extends Error {
   constructor() {

@@ -190,6 +190,16 @@ export const CONNECTIONS_PER_CLIENT = 1_000
 /** Requests that wait on a connection for the one before them; beyond that, nothing more is read. */
 export const PIPELINED_MAX = 8
 
+/**
+ * DNS UPDATE (contract §21.6): messages by UDP in work in a process, beyond which they are dropped; connections of one
+ * client, and of all; milliseconds for which a connection may be idle; and the messages of an account, and of all, that
+ * are carried out.
+ */
+export const UPDATE_DATAGRAMS = 256
+export const UPDATE_CONNECTIONS = { each: 64, all: 512 }
+export const UPDATE_IDLE_TIME = 10_000
+export const UPDATES = { each: 32, all: 256 }
+
 /** TTL of the RRsets that dynDNS writes (contract §10.5), in seconds. */
 export const DYNDNS_TTL = 60
 

@@ -10,10 +10,23 @@ const FILES = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter
 /** The imports of each ring, besides itself: the arrows of architecture.md, and the common files. */
 const ARROWS: Record<string, readonly string[]> = {
   process: [
-    ...['http', 'cli', 'service', 'store', 'nameserver', 'mail', 'issuer', 'metrics', 'private-servers', 'flow'],
+    ...[
+      'http',
+      'update',
+      'cli',
+      'service',
+      'store',
+      'nameserver',
+      'mail',
+      'issuer',
+      'metrics',
+      'private-servers',
+      'flow',
+    ],
     ...['errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'installation', 'system.ts', '..'],
   ],
   http: ['service', 'dns', 'flow', 'errors.ts', 'limits.ts', 'time.ts', 'settings', 'log.ts', 'system.ts'],
+  update: ['service', 'dns', 'flow', 'errors.ts', 'limits.ts', 'time.ts', 'system.ts'],
   cli: ['service', 'errors.ts', 'limits.ts', 'time.ts', 'settings', 'system.ts'],
   service: [
     ...['store', 'nameserver', 'issuer', 'dns', 'flow'],

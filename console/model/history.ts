@@ -17,6 +17,7 @@ interface Entry {
 const SOURCES: Record<string, string> = {
   dyndns: 'dynamic DNS',
   'powerdns-api': 'PowerDNS’ API',
+  update: 'DNS UPDATE',
   import: 'creation with a zone file',
   zonefile: 'zone file',
   undo: 'undo',

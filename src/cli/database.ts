@@ -8,14 +8,15 @@ export function addDatabase(program: Command, add: AddCommand): void {
     Promise.resolve({ lines: ['The schema is up to date.'], json: { migrated: true } }),
   ).description('bring the database schema up to date; the service also does this when it starts')
   add(program, 'encrypt-again', {}, async (system) => {
-    const { factors, keys, transferKeys } = await encryptAgain(system)
+    const { factors, keys, transferKeys, tsigKeys } = await encryptAgain(system)
     return {
       lines: [
         `second factors: ${factors} secrets encrypted`,
         `DNSSEC keys: ${keys} encrypted`,
         `transfer keys: ${transferKeys} encrypted`,
+        `TSIG keys of tokens: ${tsigKeys} encrypted`,
       ],
-      json: { factors, keys, transfer_keys: transferKeys },
+      json: { factors, keys, transfer_keys: transferKeys, tsig_keys: tsigKeys },
     }
   }).description('encrypt all stored secrets with the first of KEY_ENCRYPTION_KEYS, so that you can remove the others')
 }

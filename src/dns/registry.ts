@@ -37,6 +37,16 @@ const { supported, automatic, unsupported, queries } = REGISTRY
 const NUMBERS = new Map(Object.entries<number>({ ...supported, ...automatic, ...unsupported, ...queries }))
 const NAMES = new Map([...NUMBERS].map(([name, number]) => [number, name]))
 
+/** Returns the name of a type. */
+export function typeOf(number: number): string {
+  return NAMES.get(number) ?? `TYPE${number}`
+}
+
+/** Returns the number of a type that has a name. */
+export function numberOf(type: string): number {
+  return NUMBERS.get(type)!
+}
+
 /** The maximum number of types: the text of more would be longer than an RRset may be. */
 const MAX_TYPES = 8000
 
@@ -72,7 +82,7 @@ function print(octets: string): string {
   for (const window of split(octets, (rest) => take(rest, 1) + takeCounted(rest.slice(1)))) {
     for (let i = 0, number = 256 * window.charCodeAt(0); i < 8 * (window.length - 2); i++, number++) {
       const isThere = window.charCodeAt(2 + (i >> 3)) & (128 >> (i & 7))
-      if (isThere) types.push(NAMES.get(number) ?? `TYPE${number}`)
+      if (isThere) types.push(typeOf(number))
     }
     if (types.length > MAX_TYPES) throw new Unreadable(`there are more than ${MAX_TYPES} types`)
   }

@@ -1,5 +1,5 @@
 import { createApp } from '../http/app.ts'
-import { listen, listenForScrapes } from '../http/listen.ts'
+import { listen, type Listener, listenForScrapes } from '../http/listen.ts'
 import { projectVersion } from '../installation/project.ts'
 import { delegationTask } from '../service/delegation/checking.ts'
 import { notificationTask } from '../service/delegation/notifying.ts'
@@ -14,6 +14,7 @@ import { rolloverTasks } from '../service/rollovers/advancing.ts'
 import { catalogTask } from '../service/secondaries/catalogs.ts'
 import { sweepTask } from '../service/secondaries/sweep.ts'
 import type { System } from '../system.ts'
+import { listenForUpdates, type UpdateListener } from '../update/listen.ts'
 
 /**
  * A running service. Its disposal refuses new requests and those that wait for a turn, finishes running ones, and stops
@@ -23,12 +24,14 @@ export interface Running extends AsyncDisposable {
   port: number
   /** The port of the metrics, if they are served. */
   metricsPort?: number | undefined
+  /** The port of DNS UPDATE, if it is taken. */
+  updatePort?: number | undefined
 }
 
 /**
  * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its histories, publishes its catalog
  * zone, notifies its secondaries, checks its delegations, tells parents of changes, keeps its signalling zones up
- * to date, and serves its metrics if they are wanted. @throws StartError
+ * to date, and takes DNS UPDATE and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
   const { queues, rights, writers, readers, exports, checks, searches } = system.bounds
@@ -38,10 +41,15 @@ export async function serve(system: System): Promise<Running> {
     if (system.stopping.aborted) response.shouldKeepAlive = false
     void handle(request, response)
   })
-  const scraped = await listenForScrapes(system).catch(async (error: unknown) => {
-    await listener.close()
+  let updates: UpdateListener | undefined
+  let scraped: Listener | undefined
+  try {
+    updates = await listenForUpdates(system)
+    scraped = await listenForScrapes(system)
+  } catch (error) {
+    await Promise.all([listener.close(), updates?.close()])
     throw error
-  })
+  }
   const tasks = [
     reconcileTask(system),
     ...failoverTasks(system),
@@ -59,8 +67,14 @@ export async function serve(system: System): Promise<Running> {
   return {
     port: listener.port,
     metricsPort: scraped?.port,
+    updatePort: updates?.port,
     async [Symbol.asyncDispose]() {
-      const ended = Promise.all([listener.close(), scraped?.close(), ...tasks.map((task) => task.stop())])
+      const ended = Promise.all([
+        listener.close(),
+        scraped?.close(),
+        updates?.close(),
+        ...tasks.map((task) => task.stop()),
+      ])
       // A request that waits for a turn could wait for longer than the listener does.
       for (const budget of [queues, rights, writers, readers, exports, checks, searches]) budget.close()
       await ended

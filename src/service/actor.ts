@@ -8,6 +8,8 @@ export type Actor = Viewer &
   Omit<PresentedToken, 'id' | 'userOverrideId' | 'valid' | 'active' | 'allowed'> & {
     /** The client's IP address. */
     address: string
+    /** The TSIG key with which it came, if it did. */
+    keyId?: string
   }
 
 /** The author of a write: an actor, or a user or operator without a token. */

@@ -98,6 +98,11 @@ export const GROUPS = {
       whether the service has its web console at "/console/", where browsers that open "/" get`,
     powerdnsApi: setting('POWERDNS_API', parse.isOn, 'on')`
       whether the service also speaks PowerDNS' API, with tokens as keys (docs/powerdns-api.md)`,
+    dnsUpdateHosts: setting('DNS_UPDATE_HOST', parse.ipAddresses, '127.0.0.1')`
+      addresses on which the service takes DNS UPDATE, separated by commas`,
+    dnsUpdatePort: optional('DNS_UPDATE_PORT', parse.integer(0, 65535), 'none: no DNS UPDATE')`
+      port, by UDP and TCP, on which the service takes DNS UPDATE with the TSIG keys of tokens (docs/dns-update.md); "0"
+      means any free one`,
     updateHosts: unset('UPDATE_HOSTS', parse.names, [])`
       host names, separated by commas, that serve dynDNS updates on every path, and nothing else`,
     checkIpHosts: unset('CHECK_IP_HOSTS', parse.names, [])`

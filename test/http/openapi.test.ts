@@ -173,7 +173,7 @@ for (const [title, tampered, others] of TAMPERINGS) {
 const MEMBERS: Record<string, string> = {
   Token:
     'id created last_used owner user_override mfa max_age max_unused_period name perm_create_domain perm_delete_domain ' +
-    'perm_manage_tokens allowed_subnets auto_policy is_valid maker',
+    'perm_manage_tokens allowed_subnets auto_policy is_valid maker tsig',
   Member: 'id email role domains state invited accepted last_active source second_factor',
   Membership: 'id account role domains require_mfa accepted last_active source',
   Policy: 'id domain subname subname_pattern type perm_write',

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { isIP, type Socket } from 'node:net'
 import type { Actor } from '../../service/actor.ts'
+import { shownAddress } from '../../service/throttling/callers.ts'
 import type { Config } from '../../settings/config.ts'
 import type { AppContext, State } from './context.ts'
 
@@ -32,12 +33,7 @@ export function clientAddress(ctx: AppContext): string {
 
 /** Returns the client's address as the log shows it: in full, its IPv4 /24 or IPv6 /48 network, or null. */
 export function loggedAddress(ctx: AppContext): string | null {
-  const { logAddresses } = ctx.state.system.config
-  const address = clientAddress(ctx)
-  if (logAddresses !== 'prefix') return logAddresses === 'full' ? address : null
-  return address.includes(':')
-    ? `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/48`).toString()}/48`
-    : `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/24`).toString()}/24`
+  return shownAddress(ctx.state.system.config, clientAddress(ctx))
 }
 
 /** Returns the actor that an earlier guard authenticated, otherwise the client's address. */

@@ -10,7 +10,7 @@ import {
   Obstructed,
   OutcomeUnknown,
   PreconditionFailed,
-  type Problems,
+  problemTexts,
   Throttled,
   Unauthenticated,
   Unavailable,
@@ -38,7 +38,7 @@ export async function errors(ctx: AppContext, next: Koa.Next): Promise<void> {
     await next()
     if (ctx.status === 404 && ctx.body == null) throw new NotFound()
   } catch (error) {
-    if (error instanceof Invalid) await answerProblems(ctx, error.problems)
+    if (error instanceof Invalid) await answerProblems(ctx, error)
     else answerDetail(ctx, statusOf(error), error)
   }
 }
@@ -82,19 +82,14 @@ function consequence(ctx: AppContext, error: unknown): string {
 /** The texts of statuses for which PowerDNS has no reason. */
 export const POWERDNS_TEXTS: Record<number, string> = { 401: 'Unauthorized', 404: 'Not Found' }
 
-async function answerProblems(ctx: AppContext, problems: Problems | Problems[]): Promise<void> {
+async function answerProblems(ctx: AppContext, error: Invalid): Promise<void> {
+  const { problems } = error
   if (ctx.state.dyndns === true) {
     const texts = [problems].flat().flatMap((item) => Object.values(item).flat())
     // dynDNS clients read lines (contract §10.6).
     answerText(ctx, 400, texts.join('\n'))
   } else if (ctx.state.powerdns === true) {
-    const errors = [problems]
-      .flat()
-      .flatMap((item) =>
-        Object.entries(item).flatMap(([field, texts]) =>
-          texts.map((text) => (field === 'non_field_errors' ? text : `${field}: ${text}`)),
-        ),
-      )
+    const errors = problemTexts(error)
     answer(ctx, 422, { error: errors[0] ?? '', ...(errors.length > 1 && { errors }) })
   } else if (Array.isArray(problems)) await answerItems(ctx, 400, problems)
   else answer(ctx, 400, problems)

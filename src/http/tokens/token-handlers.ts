@@ -1,10 +1,11 @@
+import * as tsigKeys from '../../service/doors/tsig-keys.ts'
 import * as ownToken from '../../service/tokens/own-token.ts'
 import * as tokens from '../../service/tokens/tokens.ts'
 import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import type { Context } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
 import { OWN_TOKEN } from './own-token-representation.ts'
-import { readToken, TOKEN } from './token-representation.ts'
+import { readToken, TOKEN, TSIG_KEY } from './token-representation.ts'
 
 export async function listTokens(ctx: Context): Promise<void> {
   await answerList(ctx, {
@@ -36,5 +37,14 @@ export async function changeToken(ctx: Context): Promise<void> {
 
 export async function deleteToken(ctx: Context): Promise<void> {
   await tokens.remove(ctx.state, ctx.params['id']!)
+  answerEmpty(ctx, 204)
+}
+
+export async function makeTsigKey(ctx: Context): Promise<void> {
+  answerUncached(ctx, 201, TSIG_KEY.present(await tsigKeys.make(ctx.state, ctx.params['id']!)))
+}
+
+export async function removeTsigKey(ctx: Context): Promise<void> {
+  await tsigKeys.remove(ctx.state, ctx.params['id']!)
   answerEmpty(ctx, 204)
 }

@@ -1,10 +1,11 @@
 import { ALLOWED_SUBNETS_MAX, TOKEN_NAME_LENGTH } from '../../limits.ts'
+import type { TsigKey } from '../../service/doors/tsig-keys.ts'
 import type { Token, TokenInput } from '../../service/tokens/tokens.ts'
 import { duration } from '../fields/durations.ts'
 import { boolean, text } from '../fields/fields.ts'
 import { networks } from '../fields/networks.ts'
 import { TEXT } from '../fields/patterns.ts'
-import { BOOLEAN, EMAIL, nullable, STRING, TIME, UUID } from '../fields/schema.ts'
+import { BOOLEAN, EMAIL, nullable, oneOf, STRING, TIME, UUID } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
 /** A token; in full with its secret (contract §5.1). */
@@ -65,12 +66,26 @@ export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'Ne
     text: 'Who made it as a member of the account. Absent if nobody did.',
     from: ({ maker }) => maker ?? undefined,
   },
+  tsig: {
+    read: BOOLEAN,
+    isOptional: true,
+    text: 'True if it has a TSIG key. Absent if it has none.',
+    example: true,
+    from: ({ tsig }) => tsig || undefined,
+  },
   token: {
     readOnce: STRING,
     text: 'The secret, for the `Authorization` header. Its length may change.',
     example: 'i3QQpBnXLYvMVoxL9bGHPVUGBCiA',
     from: ({ secret }) => secret,
   },
+})
+
+/** The TSIG key of a token (contract §21.2). */
+export const TSIG_KEY = representation<TsigKey>()(['TokenTsigKey'], {
+  name: { read: STRING, text: 'Its name: the id of the token.', example: '3159e485-5499-46c0-ae2b-aeb84d627a8e.' },
+  algorithm: { read: oneOf('hmac-sha256'), text: 'Its algorithm.', example: 'hmac-sha256' },
+  secret: { read: STRING, text: 'Its secret, in Base64.', example: 'c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U=' },
 })
 
 /** Reads the settings in the body. */

@@ -10,7 +10,7 @@ import { OWN_TOKEN } from './own-token-representation.ts'
 import * as policies from './policy-handlers.ts'
 import { POLICY } from './policy-representation.ts'
 import * as tokens from './token-handlers.ts'
-import { TOKEN } from './token-representation.ts'
+import { TOKEN, TSIG_KEY } from './token-representation.ts'
 
 const resourceJson = body(BODY_RESOURCE)
 const rates = throttle('account_management_passive')
@@ -71,6 +71,27 @@ export const TOKENS: Group = {
         description: 'Succeeds also without such a token. A token may delete itself.',
         answers: { 204: NOTHING },
         chain: [tokens.deleteToken],
+      },
+    },
+    {
+      path: '/api/v1/auth/tokens/:id/tsig/',
+      guards: managing,
+      POST: {
+        id: 'makeTsigKey',
+        summary: 'Make a TSIG key for a token',
+        description:
+          'With it, DNS UPDATE (RFC 2136) has the rights of the token. Only this response has the secret. An earlier key of ' +
+          'the token ends.',
+        answers: { 201: shows(TSIG_KEY.schema) },
+        errors: { 400: ['A login cannot have a TSIG key.'], 404: [] },
+        chain: [tokens.makeTsigKey],
+      },
+      DELETE: {
+        id: 'deleteTsigKey',
+        summary: 'Delete the TSIG key of a token',
+        description: 'Succeeds also without such a key.',
+        answers: { 204: NOTHING },
+        chain: [tokens.removeTsigKey],
       },
     },
     {

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import type { Config } from '../../settings/config.ts'
 import type { System } from '../../system.ts'
 import { type Actor, hasToken, type Visit, type Writer } from '../actor.ts'
 
@@ -60,4 +61,12 @@ export function networkOf(address: string): string {
   const parsed = ipaddr.process(address)
   const network = 'parts' in parsed ? new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]) : parsed
   return network.toString()
+}
+
+/** Returns a client's address as the log shows it: in full, its IPv4 /24 or IPv6 /48 network, or null. */
+export function shownAddress({ logAddresses }: Pick<Config, 'logAddresses'>, address: string): string | null {
+  if (logAddresses !== 'prefix') return logAddresses === 'full' ? address : null
+  return address.includes(':')
+    ? `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/48`).toString()}/48`
+    : `${ipaddr.IPv4.networkAddressFromCIDR(`${address}/24`).toString()}/24`
 }

@@ -15,7 +15,16 @@ export function hashSecret(secret: string): Buffer {
  * @throws Unauthenticated
  */
 export async function authenticate(system: System, secret: string, address: string): Promise<Actor> {
-  return actorOf(await tokens.usePresented(system.db, hashSecret(secret), address, system.now()), address)
+  return use(system, { secretHash: hashSecret(secret) }, address)
+}
+
+/** As `authenticate`, of the token whose TSIG key has signed a message (contract §21.2). @throws Unauthenticated */
+export async function authenticateSigner(system: System, id: string, keyId: string, address: string): Promise<Actor> {
+  return { ...(await use(system, { id, keyId }, address)), keyId }
+}
+
+async function use(system: System, presented: tokens.Presented, address: string): Promise<Actor> {
+  return actorOf(await tokens.usePresented(system.db, presented, address, system.now()), address)
 }
 
 /** Returns the actor of a token that a client at `address` has presented. @throws Unauthenticated if it is not valid */

@@ -96,12 +96,12 @@ export async function renew(
     if (changed.length > 0) await rights.lock(trx, [], changed)
     return writer
   }
-  const { tokenId, accountId, address } = writer
+  const { tokenId, accountId, address, keyId = null } = writer
   const kept = keptBy(writer)
   // Sent together. The second statement sees the state at the time when the lock is granted.
   const [, token] = await Promise.all([
     rights.lock(trx, kept, changed),
-    readPresented(trx, tokenId, address, system.now()),
+    readPresented(trx, { id: tokenId, keyId }, address, system.now()),
   ])
   const actor = actorOf(token, address)
   // The operator has meanwhile bound the token to another account.

@@ -71,20 +71,28 @@ const PRESENTED = `select id, owner_id as "ownerId", bound_id as "userOverrideId
       or exists (select from policies where policies.token_id between token.id and token.id) as restricted
   from token`
 
+/** What a client presents: a secret, by its hash; or the token whose TSIG key has signed its message, and this key. */
+export type Presented = { secretHash: Buffer } | { id: string; keyId: string }
+
+/** The SQL condition for the token of this id, if it has still this TSIG key, or none was presented. */
+const BY_ID = `tokens.id = :id and (cast(:keyId as uuid) is null
+  or exists (select from tsig_keys where token_id = tokens.id and id = :keyId))`
+
 /**
- * Finds the token with this hash. If the client may use it from `address`, its `last_used` becomes `now`, unless the
+ * Finds the token that a client presents. If the client may use it from `address`, its `last_used` becomes `now`, unless the
  * row is locked, as by another request with the token: requests do not wait for each other. Nor does the statement wait
  * for the disk, so the latest `last_used` may be lost if Postgres crashes.
  */
 export async function usePresented(
   db: Db,
-  secretHash: Buffer,
+  presented: Presented,
   address: string,
   now: Timestamp,
 ): Promise<PresentedToken | undefined> {
+  const condition = 'id' in presented ? BY_ID : 'tokens.secret_hash = :secretHash'
   return maybeOne(
     db,
-    `${TOKEN} where tokens.secret_hash = :secretHash), used as (
+    `${TOKEN} where ${condition}), used as (
        update tokens set last_used = :now where id in (
          select tokens.id from tokens join token on tokens.id = token.id
          where token.valid and active and allowed for no key update of tokens skip locked
@@ -92,16 +100,19 @@ export async function usePresented(
        returning set_config('synchronous_commit', 'off', true)
      )
      ${PRESENTED} left join used on true`,
-    { now, address, secretHash },
+    { now, address, ...presented },
   )
 }
 
-/** Returns the present state of the token that was presented before from `address`. */
+/**
+ * Returns the present state of the token that was presented before from `address`; undefined also if the TSIG key that was
+ * presented is no longer its key.
+ */
 export async function readPresented(
   trx: Db,
-  id: string,
+  { id, keyId }: { id: string; keyId: string | null },
   address: string,
   now: Timestamp,
 ): Promise<PresentedToken | undefined> {
-  return maybeOne(trx, `${TOKEN} where tokens.id = :id) ${PRESENTED}`, { id, address, now })
+  return maybeOne(trx, `${TOKEN} where ${BY_ID}) ${PRESENTED}`, { id, keyId, address, now })
 }

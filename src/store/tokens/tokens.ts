@@ -41,6 +41,8 @@ export interface Token extends TokenSettings {
   maker: string | null
   /** True if it is neither too old nor unused for too long (contract §5.5). */
   valid: boolean
+  /** True if it has a TSIG key (contract §21.2). */
+  tsig: boolean
 }
 
 /** The SQL condition for a token that is valid at `:now`. */
@@ -55,6 +57,7 @@ const COLUMNS = `tokens.id, tokens.created, tokens.last_used as "lastUsed", ${OV
   tokens.perm_create_domain as "permCreateDomain", tokens.perm_delete_domain as "permDeleteDomain",
   tokens.perm_manage_tokens as "permManageTokens", tokens.auto_policy as "autoPolicy",
   cast(tokens.allowed_subnets as text[]) as "allowedSubnets", ${VALID} as valid,
+  exists (select from tsig_keys where token_id = tokens.id) as tsig,
   (select email from accounts where accounts.id = tokens.owner_id) as owner,
   (select email from accounts where accounts.id = ${OVERRIDE}) as "userOverride"`
 

@@ -13,6 +13,7 @@ export const SOURCES = [
   'api',
   'dyndns',
   'powerdns-api',
+  'update',
   'import',
   'zonefile',
   'undo',

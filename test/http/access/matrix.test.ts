@@ -414,6 +414,12 @@ const ROWS: Row[] = [
     ...{ method, path: `${TOKENS}/:id`, body: () => ({ name: `name ${next()}` }), expected: tokenChanged(200) },
   })),
   { method: 'DELETE', path: `${TOKENS}/:id`, expected: managed(({ relation }) => [204, relation !== 'foreign']) },
+  { method: 'POST', path: `${TOKENS}/:id/tsig`, expected: tokenChanged(201) },
+  {
+    method: 'DELETE',
+    path: `${TOKENS}/:id/tsig`,
+    expected: managed(({ relation }) => (relation === 'bound' ? [403, false] : [204, relation !== 'foreign'])),
+  },
   { method: 'GET', path: `${TOKENS}/:id/policies`, expected: tokenRead },
   { method: 'GET', path: POLICIES, expected: tokenRead },
   { method: 'POST', path: POLICIES, body: () => ({ ...ANY, type: 'TXT' }), expected: tokenChanged(201) },
@@ -579,6 +585,7 @@ async function makeTokens({
       id: token.id,
     })
     token.policy = policy!.id
+    await query(service().system.db, `insert into tsig_keys values (:id, 'x')`, { id: token.id })
   }
   const factor = await addFactor(service(), account.id, { used: false })
   const { memberId: member } = await addMember(service(), account.id, 'viewer')
@@ -604,6 +611,7 @@ async function contents({ account, owner }: Site): Promise<string> {
      )
      select cast(ours as text) as row from ours where mfa is null
      union all select cast(policies as text) from policies where token_id in (select id from ours)
+     union all select cast(tsig_keys as text) from tsig_keys where token_id in (select id from ours)
      union all select concat_ws(' ', id, name) from totp_factors where account_id in (:account, :owner)
      union all select concat_ws(' ', id, name) from passkeys where account_id in (:account, :owner)
      union all select concat_ws(' ', id, role, person_id) from members where account_id in (:account, :owner) or person_id in (:account, :owner)

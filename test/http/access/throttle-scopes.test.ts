@@ -132,6 +132,8 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['token', 'PUT', '/auth/tokens/x/', 404, PASSIVE],
   ['token', 'PATCH', '/auth/tokens/x/', 404, PASSIVE],
   ['token', 'DELETE', '/auth/tokens/x/', 204, PASSIVE],
+  ['token', 'POST', '/auth/tokens/x/tsig/', 404, PASSIVE],
+  ['token', 'DELETE', '/auth/tokens/x/tsig/', 204, PASSIVE],
   ['token', 'GET', '/auth/tokens/x/policies/', 404, PASSIVE],
   ['token', 'GET', POLICIES, 404, PASSIVE],
   ['token', 'POST', POLICIES, 404, PASSIVE],

@@ -29,6 +29,8 @@ export interface LocalService extends Service {
   logged: () => string
   /** Where metrics are served, if they are. */
   metricsPort: number | undefined
+  /** Where DNS UPDATE is taken, if it is. */
+  updatePort: number | undefined
   stop: () => Promise<void>
 }
 
@@ -85,6 +87,7 @@ export async function startService(
     system,
     logged: () => lines.join(''),
     metricsPort: running.metricsPort,
+    updatePort: running.updatePort,
     async stop() {
       await running[Symbol.asyncDispose]()
       await system[Symbol.asyncDispose]()

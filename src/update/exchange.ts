@@ -1,0 +1,299 @@
+import { randomUUID } from 'node:crypto'
+import { CLASSES, HEADER, type Layout, layoutOf, QR, type Rcode, readName, readSection } from '../dns/wire/messages.ts'
+import { Conflict, Denied, Invalid, NameserverFailure, NotFound, problemTexts, Throttled, Unauthenticated, Unavailable } from '../errors.ts' // prettier-ignore
+import { Budget } from '../flow/budget.ts'
+import { inSlices } from '../flow/slices.ts'
+import { type Scope, TURN_TIMEOUT, UPDATES } from '../limits.ts'
+import type { Actor } from '../service/actor.ts'
+import * as domains from '../service/domains/domains.ts'
+import * as tsigKeys from '../service/doors/tsig-keys.ts'
+import { Unmet, update } from '../service/doors/updates.ts'
+import { groupOf, shownAddress } from '../service/throttling/callers.ts'
+import { admit } from '../service/throttling/throttling.ts'
+import { authenticateSigner } from '../service/tokens/authentication.ts'
+import { authorise } from '../service/tokens/rights.ts'
+import type { System } from '../system.ts'
+import { unixTime } from '../time.ts'
+import { answerTo, type Contents, type Outcome, type Question, soaRecord, transferOf } from './answers.ts'
+import { readUpdate, Refused, textOf } from './requests.ts'
+import { hasLength, isInTime, isKnown, readTsig, Signer, type Tsig, TSIG_ERRORS, unsigned, verified } from './tsig.ts'
+
+/** Opcodes (RFC 1035 §4.1.1, RFC 2136 §1.3), and types that are asked for. */
+const [QUERY, UPDATE] = [0, 5]
+const [SOA, OPT, TSIG, AXFR] = [6, 41, 250, 252]
+
+/** Octets of an answer by UDP to whom takes no larger one, and the largest (RFC 6891 §6.2.5). */
+const [SMALL, LARGE] = [512, 1232]
+
+/** The results of updates that are kept, by the MAC of their messages. */
+const KEPT = 4_096
+
+/** The codes of the answers to errors of the service; those of others are SERVFAIL. */
+const CODES: [kind: new (...args: never[]) => Error, rcode: Rcode][] = [
+  [NotFound, 'NOTAUTH'],
+  [Invalid, 'REFUSED'],
+  [Unauthenticated, 'REFUSED'],
+  [Denied, 'REFUSED'],
+  [Conflict, 'REFUSED'],
+  [Throttled, 'REFUSED'],
+]
+
+/** Who has sent a message, and gets the answers. */
+export interface Peer {
+  address: string
+  isTcp: boolean
+  send: (message: Buffer) => Promise<void>
+  /** Aborts when nobody waits any more. */
+  gone: AbortSignal
+  /** Ends the connection. */
+  end: () => void
+}
+
+/** A valid signature. */
+interface Signature {
+  tokenId: string
+  keyId: string
+  /** The whole MAC. */
+  mac: string
+}
+
+/** DNS UPDATE (contract §21): answers messages. */
+export class UpdateDoor {
+  readonly #system: System
+  readonly updates = new Budget(UPDATES)
+  /** A message that comes twice is carried out once. */
+  readonly results = new Map<string, Promise<Outcome>>()
+
+  constructor(system: System) {
+    this.#system = system
+  }
+
+  /** Answers a message, unless it is none, or an answer itself. Never rejects because of what it contains. */
+  async answer(octets: Buffer, peer: Peer): Promise<void> {
+    if (octets.length < HEADER || (octets.readUInt16BE(2) & QR) !== 0) return
+    const request = randomUUID()
+    const log = this.#system.log.child({ request })
+    const patience = { left: TURN_TIMEOUT, gone: peer.gone }
+    const exchange = new Exchange({ ...this.#system, request, log, patience }, this, octets, peer)
+    const start = performance.now()
+    const { rcode, text } = await exchange.run()
+    log.info('update', {
+      address: shownAddress(this.#system.config, peer.address),
+      rcode,
+      ...exchange.found,
+      ms: Math.round((performance.now() - start) * 1000) / 1000,
+      ...(text !== undefined && { reason: text }),
+    })
+  }
+
+  /** Keeps the result of a message, unless it may differ when the message comes again. */
+  keep(mac: string, result: Promise<Outcome>): void {
+    this.results.set(mac, result)
+    for (const oldest of this.results.keys()) {
+      if (this.results.size <= KEPT) break
+      this.results.delete(oldest)
+    }
+    void result.then(({ rcode }) => {
+      if (rcode === 'SERVFAIL' || rcode === 'REFUSED') this.results.delete(mac)
+    })
+  }
+}
+
+/** One message, and its answer. */
+class Exchange {
+  readonly #system: System
+  readonly #door: UpdateDoor
+  readonly #octets: Buffer
+  readonly #peer: Peer
+  #layout!: Layout
+  #question: Question | undefined
+  #signer: Signer | undefined
+  #hasOptions = false
+  #largest: number
+  /** For the log. */
+  found: { zone?: string; account?: string; token?: string } = {}
+
+  constructor(system: System, door: UpdateDoor, octets: Buffer, peer: Peer) {
+    this.#system = system
+    this.#door = door
+    this.#octets = octets
+    this.#peer = peer
+    this.#largest = peer.isTcp ? 65_535 : SMALL
+  }
+
+  get #now(): number {
+    return unixTime(this.#system.now())
+  }
+
+  /** Sends the answer, and returns it for the log. */
+  async run(): Promise<Outcome> {
+    try {
+      const tsig = reading(() => this.#read())
+      const signed = await this.#authenticate(tsig)
+      return signed === undefined
+        ? { rcode: 'NOTAUTH', text: 'The signature is not valid.' }
+        : await this.#perform(signed)
+    } catch (error) {
+      return this.#reply(this.#outcomeOf(error))
+    }
+  }
+
+  /** Reads the form of the message, and its signature. @throws Refused, RangeError */
+  #read(): Tsig {
+    const layout = (this.#layout = layoutOf(this.#octets))
+    const { opcode, counts, last } = layout
+    if (opcode !== QUERY && opcode !== UPDATE) throw new Refused('NOTIMP', 'The opcode is not known.')
+    if (counts[0] !== 1) throw new Refused('FORMERR', 'There is not exactly one question or zone.')
+    const { wire: name, end } = readName(this.#octets, HEADER)
+    // Else the answer could be larger.
+    if (end !== HEADER + name.length) throw new Refused('FORMERR', 'The name is compressed.')
+    this.#question = { name, type: this.#octets.readUInt16BE(end) }
+    const tsig = last === undefined ? undefined : readTsig(this.#octets, last)
+    if (tsig === undefined) throw new Refused('REFUSED', 'The message is not signed.')
+    return tsig
+  }
+
+  /** Verifies the signature (RFC 8945 §5.2). If it is not valid, answers so, and returns undefined. */
+  async #authenticate(tsig: Tsig): Promise<Signature | undefined> {
+    const tokenId = textOf(tsig.key)
+    if (!isKnown(tsig)) return this.#replyUnsigned(tsig, TSIG_ERRORS.BADKEY)
+    if (!hasLength(tsig)) throw new Refused('FORMERR', 'The MAC has a wrong length.')
+    const key = await tsigKeys.find(this.#system, tokenId)
+    if (key === undefined) return this.#replyUnsigned(tsig, TSIG_ERRORS.BADKEY)
+    const mac = verified(this.#octets, tsig, key.secret)
+    if (mac === undefined) return this.#replyUnsigned(tsig, TSIG_ERRORS.BADSIG)
+    this.#signer = new Signer(tsig, key.secret)
+    if (isInTime(tsig, this.#now)) return { tokenId, keyId: key.id, mac: mac.toString('latin1') }
+    const answer = answerTo(this.#octets, { rcode: 'NOTAUTH', question: this.#question }, Infinity)
+    await this.#peer.send(this.#signer.sign(answer, this.#now, { isLate: true }))
+    return undefined
+  }
+
+  async #replyUnsigned(tsig: Tsig, error: number): Promise<undefined> {
+    const answer = answerTo(this.#octets, { rcode: 'NOTAUTH', question: this.#question }, Infinity)
+    await this.#peer.send(unsigned(answer, tsig, error, this.#now))
+  }
+
+  /** Does what a message with a valid signature says. */
+  async #perform({ tokenId, keyId, mac }: Signature): Promise<Outcome> {
+    reading(() => {
+      this.#readOptions()
+    })
+    const actor = await authenticateSigner(this.#system, tokenId, keyId, this.#peer.address)
+    this.found = { account: actor.accountId, token: actor.tokenId }
+    authorise(actor, 'rrsets')
+    const release = this.#door.updates.tryTake(groupOf(actor))
+    if (release === undefined) throw new Refused('REFUSED', 'Too many updates of this account at once.')
+    try {
+      if (this.#layout.opcode === QUERY) return await this.#answerQuery(actor)
+      const known = this.#door.results.get(mac)
+      const result = known ?? this.#update(actor).catch((error: unknown) => this.#outcomeOf(error))
+      if (known === undefined) this.#door.keep(mac, result)
+      return await this.#reply(await result)
+    } finally {
+      release()
+    }
+  }
+
+  /** Reads the additional records. @throws Refused, RangeError */
+  #readOptions(): void {
+    const { counts, sections, last } = this.#layout
+    for (const { type, class: size, start } of readSection(this.#octets, sections[3], counts[3])) {
+      if (type === TSIG && start !== last) throw new Refused('FORMERR', 'There is more than one signature.')
+      if (type !== OPT) continue
+      this.#hasOptions = true
+      if (!this.#peer.isTcp) this.#largest = Math.min(Math.max(size, SMALL), LARGE)
+    }
+  }
+
+  /** Finds the domain of the question or zone; counts the message. @throws Refused, Throttled */
+  async #inDomain<T>(actor: Actor, scope: Scope, work: (domain: domains.Domain) => Promise<T>): Promise<T> {
+    const zone = (this.found.zone = textOf(this.#question!.name))
+    const [domain] = await domains.enclosing({ system: this.#system, actor }, [zone])
+    if (domain === undefined) throw new Refused('NOTAUTH', `${zone} is in no domain of this account.`)
+    const isPerDomain = scope === 'dns_api_per_domain_expensive'
+    const verdict = await admit(this.#system, scope, actor, isPerDomain ? domain : undefined)
+    if (verdict?.retryAfter !== undefined) {
+      this.#system.metrics?.count('zoneplane_throttled_requests_total', { scope: verdict.exceeded ?? scope })
+      throw new Throttled(verdict.retryAfter, verdict.exceeded)
+    }
+    try {
+      return await work(domain)
+    } catch (error) {
+      if (this.#outcomeOf(error, { isLogged: false }).rcode !== 'SERVFAIL') await verdict?.takeBack()
+      throw error
+    }
+  }
+
+  async #update(actor: Actor): Promise<Outcome> {
+    const { name, type } = this.#question!
+    if (type !== SOA || this.#octets.readUInt16BE(HEADER + name.length + 2) !== CLASSES.IN)
+      throw new Refused('FORMERR', 'The zone is not given by a SOA.')
+    return this.#inDomain(actor, 'dns_api_per_domain_expensive', async (domain) => {
+      const wanted = await inSlices(readUpdate(this.#octets, this.#layout, domain.name)).catch(malformed)
+      await update({ system: this.#system, actor, domain }, wanted)
+      return { rcode: 'NOERROR' }
+    })
+  }
+
+  async #answerQuery(actor: Actor): Promise<Outcome> {
+    const { name, type } = this.#question!
+    if (this.#octets.readUInt16BE(HEADER + name.length + 2) !== CLASSES.IN || (type !== SOA && type !== AXFR))
+      throw new Refused('REFUSED', 'Only SOA and AXFR are answered here.')
+    if (type === AXFR)
+      return this.#inDomain(actor, 'dns_api_expensive', async (domain) => this.#transfer(actor, domain))
+    return this.#inDomain(actor, 'dns_api_cheap', async (domain) => {
+      const soa = soaRecord(this.#system, domain)
+      const isOwn = domain.name === textOf(name)
+      return this.#reply({ rcode: 'NOERROR', ...(isOwn ? { answers: [soa] } : { authorities: [soa] }) })
+    })
+  }
+
+  async #transfer(actor: Actor, domain: domains.Domain): Promise<Outcome> {
+    if (domain.name !== textOf(this.#question!.name))
+      throw new Refused('NOTAUTH', 'Only whole domains are transferred.')
+    if (!this.#peer.isTcp) throw new Refused('REFUSED', 'Transfers need TCP.')
+    for await (const answers of transferOf({ system: this.#system, actor, domain }, this.#peer.end))
+      await this.#reply({ rcode: 'NOERROR', answers })
+    return { rcode: 'NOERROR' }
+  }
+
+  /** Sends an answer, signed if the message is. */
+  async #reply(contents: Contents): Promise<Outcome> {
+    const { rcode, text } = contents
+    // Only whoever has a key gets more than what was sent.
+    const own = this.#signer === undefined ? { rcode } : { ...contents, hasOptions: this.#hasOptions }
+    const room = this.#signer === undefined || this.#peer.isTcp ? this.#largest : this.#largest - this.#signer.size
+    const answer = answerTo(this.#octets, { ...own, question: this.#question }, this.#peer.isTcp ? 65_535 : room)
+    await this.#peer.send(this.#signer === undefined ? answer : this.#signer.sign(answer, this.#now))
+    return { rcode, ...(text !== undefined && { text }) }
+  }
+
+  /** Returns the answer for an error. */
+  #outcomeOf(error: unknown, { isLogged = true } = {}): Outcome {
+    const text = error instanceof Error ? error.message : ''
+    if (error instanceof Refused || error instanceof Unmet) return { rcode: error.rcode, text }
+    const [, rcode] = CODES.find(([kind]) => error instanceof kind) ?? []
+    if (rcode !== undefined) return { rcode, text: error instanceof Invalid ? (problemTexts(error)[0] ?? text) : text }
+    const { log } = this.#system
+    if (isLogged) {
+      if (error instanceof NameserverFailure || error instanceof Unavailable)
+        log.warn('request failed: a backend is unavailable', { reason: text })
+      else log.error('unexpected error', { error: error instanceof Error ? error.stack : String(error) })
+    }
+    return { rcode: 'SERVFAIL', text: 'A backend is currently unavailable.' }
+  }
+}
+
+/** @throws Refused if reading has failed because of what the message contains */
+function reading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    return malformed(error)
+  }
+}
+
+function malformed(error: unknown): never {
+  throw error instanceof RangeError ? new Refused('FORMERR', error.message) : error
+}
