@@ -10,6 +10,8 @@ export const NAME_LENGTH = 253
 
 export const TTL_MAX = 86400
 export const TOKEN_NAME_LENGTH = 178
+/** Characters of the message of a write. */
+export const MESSAGE_LENGTH = 500
 
 /** Networks from which a client can use a token (contract §5.4). */
 export const ALLOWED_SUBNETS_MAX = 256

@@ -72,6 +72,8 @@ export interface System {
   waits: Waits
   /** The id of the request; each request has a copy of the system, with this id, and a log whose lines have it. */
   request?: string
+  /** Why the request, or the operator's command, writes, in the words of who sent it (contract §15.14). */
+  message?: string | undefined
   /** The patience of the request's client. */
   patience?: Patience
   log: Log

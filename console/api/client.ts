@@ -2,6 +2,7 @@ import type { Client } from 'openapi-fetch'
 import type { paths } from '../../build/api-types.d.ts'
 import { textsIn } from '../model/problems.ts'
 import { Shared } from '../shared.ts'
+import { sayWhy, why, whyHeader } from '../why.ts'
 import { noteEnd, session } from './session.ts'
 
 /** What the service refused, or why it could not be asked. */
@@ -47,6 +48,9 @@ export const api = Object.fromEntries(
   ]),
 ) as unknown as Client<paths>
 
+/** What asks for a reason. */
+export const WHY = 'Why? For the history'
+
 async function send(
   method: string,
   template: string,
@@ -55,20 +59,30 @@ async function send(
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params.path![name]!))
   const given = Object.entries(params.query ?? {}).filter(([, value]) => value != null)
   const query = new URLSearchParams(given as [string, string][])
-  const request = new Request(`${API}${path}${given.length > 0 ? `?${query}` : ''}`, {
-    method,
-    body: body === undefined ? null : bodySerializer(body),
-    headers: {
-      ...(session.value && { Authorization: `Token ${session.value.secret}` }),
-      ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...params.header,
-      ...headers,
-    },
-  })
+  const isWrite = method !== 'GET' && template.startsWith('/api/v1/domains/')
+  const makeRequest = () =>
+    new Request(`${API}${path}${given.length > 0 ? `?${query}` : ''}`, {
+      method,
+      body: body === undefined ? null : bodySerializer(body),
+      headers: {
+        ...(session.value && { Authorization: `Token ${session.value.secret}` }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(isWrite && whyHeader()),
+        ...params.header,
+        ...headers,
+      },
+    })
+  const request = makeRequest()
   const lost = (reason: unknown) => {
     throw reason instanceof TypeError ? new Refused(0, { detail: disconnected(method) }) : reason
   }
-  const response = await askPatiently(request).catch(lost)
+  let response = await askPatiently(request).catch(lost)
+  // The account wants a reason, and this page has no place for it, or it was left empty.
+  if (isWrite && why() === '' && response.status === 400 && (await response.clone().text()).includes('"message":')) {
+    sayWhy(window.prompt(WHY) ?? '')
+    if (why() !== '') response = await askPatiently(makeRequest()).catch(lost)
+  }
+  if (isWrite && response.ok && params.query?.['dry_run'] !== 'true') sayWhy('')
   // It can be late: it is about the token that was sent.
   if (response.status === 401) noteEnd(request.headers.get('Authorization')?.slice('Token '.length))
   if (response.status === 403) denials.value++

@@ -123,7 +123,7 @@ function Filter({ asked, onFilter }: { asked: string; onFilter: (search: string)
         type="search"
         size={32}
         aria-label="Search the history"
-        placeholder="Name, type or author"
+        placeholder="Name, type, author or reason"
         value={search}
         onInput={(event) => {
           setSearch(event.currentTarget.value)
@@ -182,6 +182,11 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
           author
         )}
       </span>
+      {entry.message !== null && (
+        <p>
+          <bdi>{entry.message}</bdi>
+        </p>
+      )}
       {entry.trimmed && <p class="quiet">Older changes are gone: the histories of this account were too large.</p>}
     </li>
   )

@@ -3,7 +3,7 @@ import { mayChangeAccount, mayManageMembers } from '../api/me.ts'
 import { type Member, memberPage } from '../api/members.ts'
 import { type Deed, MemberCard } from '../members/card.tsx'
 import { MemberForm, Removal } from '../members/forms.tsx'
-import { RequiredFactor } from '../members/second-factor.tsx'
+import { Requirements } from '../members/requirements.tsx'
 import { Loaded, useMore } from '../parts/loading.tsx'
 
 /** The form that is open, and the member; without one, an invitation. */
@@ -74,7 +74,7 @@ function Members() {
           </ul>
         )}
       </Loaded>
-      {mayChangeAccount() && <RequiredFactor />}
+      {mayChangeAccount() && <Requirements />}
       {open && <Opened member={open.member} onDone={done} onClose={close} />}
     </>
   )

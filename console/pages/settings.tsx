@@ -5,6 +5,7 @@ import { ttlWords } from '../model/ttl.ts'
 import { Field, Form, useAction } from '../parts/form.tsx'
 import { Loaded, useAsked } from '../parts/loading.tsx'
 import { Panel } from '../parts/panel.tsx'
+import { Why } from '../parts/review.tsx'
 import { Time } from '../parts/time.tsx'
 import { navigate } from '../router.ts'
 
@@ -68,6 +69,7 @@ function Deletion({ name }: { name: string }) {
       </ul>
       <div class="narrow">
         <Form action={action} submit={`Delete ${name}`} isReady={typed === name} isDangerous onSubmit={remove}>
+          <Why />
           <Field label="Type the name of the domain" value={typed} onText={setTyped} autocomplete="off" />
         </Form>
       </div>

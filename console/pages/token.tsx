@@ -92,6 +92,7 @@ const PERMISSIONS = [
   ['perm_create_domain', 'May create domains'],
   ['perm_delete_domain', 'May delete domains whose records it may write'],
   ['perm_manage_tokens', 'May manage tokens and the account: it can then give itself every permission'],
+  ['message_required', 'Must say why it writes, in the header Zoneplane-Message'],
 ] as const
 
 /** Changes what a token is called, when it expires, from where it may be used, and its permissions. */
@@ -104,6 +105,7 @@ function Settings({ token, reload }: { token: Token; reload: () => void }) {
     perm_create_domain: token.perm_create_domain,
     perm_delete_domain: token.perm_delete_domain,
     perm_manage_tokens: token.perm_manage_tokens,
+    message_required: token.message_required === true,
   })
   const [isSaved, setSaved] = useState(false)
   const action = useAction()

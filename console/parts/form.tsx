@@ -16,6 +16,7 @@ interface FieldProps {
   inputMode?: 'numeric'
   autocomplete?: 'off' | 'username' | 'current-password' | 'new-password' | 'one-time-code'
   required?: boolean
+  maxLength?: number
   /** Whether the page begins with it. */
   autofocus?: boolean
   /** The height, in lines, of a field of several lines. */

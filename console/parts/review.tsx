@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { WHY } from '../api/client.ts'
 import type { Change } from '../model/rrset.ts'
+import { sayWhy, why } from '../why.ts'
 import { Difference } from './difference.tsx'
-import { Refusal, useAction } from './form.tsx'
+import { Field, Refusal, useAction } from './form.tsx'
 import { Loaded, useAsked } from './loading.tsx'
 import { Waiting } from './waiting.tsx'
 
@@ -14,6 +16,8 @@ interface ReviewProps {
   preview: () => Promise<Change[]>
   /** Sends the write. What it throws is shown. */
   apply: () => Promise<unknown>
+  /** Called when the reason is typed. */
+  onWhy?: () => void
   /** Called when the user leaves without applying. */
   onClose: () => void
   /** Shown below the difference. */
@@ -23,7 +27,7 @@ interface ReviewProps {
 }
 
 /** Shows what a write would change, before it is applied. */
-export function Review({ title, verb = 'Apply', preview, apply, onClose, children, others }: ReviewProps) {
+export function Review({ title, verb = 'Apply', preview, apply, onWhy, onClose, children, others }: ReviewProps) {
   const asked = useAsked(preview, [])
   const action = useAction()
   const mayApply = asked.value !== undefined && asked.value.length > 0 && !action.isBusy
@@ -43,6 +47,7 @@ export function Review({ title, verb = 'Apply', preview, apply, onClose, childre
         )}
       </Loaded>
       {children}
+      <Why onText={onWhy} />
       <Refusal of={action} />
       <p class="buttons">
         <button class="main" disabled={!mayApply} onClick={applyAll}>
@@ -52,6 +57,24 @@ export function Review({ title, verb = 'Apply', preview, apply, onClose, childre
         {others}
       </p>
     </Dialog>
+  )
+}
+
+/** Asks why a write is made. */
+export function Why({ onText }: { onText?: (() => void) | undefined }) {
+  const [text, setText] = useState(why())
+  return (
+    <Field
+      label={WHY}
+      value={text}
+      onText={(typed) => {
+        sayWhy(typed)
+        setText(typed)
+        onText?.()
+      }}
+      autocomplete="off"
+      maxLength={500}
+    />
   )
 }
 

@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { API, api, askWhole, Refused, versionOf } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
 import { changesWithin } from '../api/history.ts'
@@ -14,6 +14,7 @@ import { atMost, MAX_TTL } from '../model/ttl.ts'
 import { Copy } from '../parts/copy.tsx'
 import { useAsked } from '../parts/loading.tsx'
 import { Review } from '../parts/review.tsx'
+import { why } from '../why.ts'
 
 /** How much advice is shown: more is the same again. */
 const MOST_ADVICE = 10
@@ -39,6 +40,7 @@ interface PublishProps {
 /** Reviews the staged edits, and applies them with one request. */
 export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
   const items = bulkBody(edits)
+  const setSaid = useState({})[1]
   const headers = { 'If-Match': tag }
   const send = (isTrial: boolean) =>
     api.PATCH('/api/v1/domains/{name}/rrsets/', {
@@ -73,7 +75,7 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
   const command = curlCommand({
     method: 'PATCH',
     url: `${API}/api/v1/domains/${domain}/rrsets/`,
-    headers: { 'Content-Type': 'application/json', ...headers },
+    headers: { 'Content-Type': 'application/json', ...headers, ...(why() && { 'Zoneplane-Message': why() }) },
     body: items,
   })
   return (
@@ -83,6 +85,9 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
       preview={async () => ((await attempt(true)).data as { changes: Change[] }).changes}
       apply={async () => {
         on.onApplied(versionOf((await attempt(false)).response))
+      }}
+      onWhy={() => {
+        setSaid({})
       }}
       onClose={on.onClose}
       others={<Copy text={command} what="as curl" isNamed />}

@@ -5,6 +5,7 @@ import { counted } from '../model/rrset.ts'
 import { answerTo, editsFor, TEMPLATES } from '../model/templates.ts'
 import { Field } from '../parts/form.tsx'
 import { Dialog } from '../parts/review.tsx'
+import { suggestWhy } from '../why.ts'
 
 interface TemplateProps {
   domain: string
@@ -35,6 +36,7 @@ export function TemplateDialog({ domain, ttl, rows, onStage, onClose }: Template
       <form
         onSubmit={(event) => {
           event.preventDefault()
+          suggestWhy(`Template “${title}”`)
           onStage(edits)
         }}
       >

@@ -17,20 +17,25 @@ type Options = Omit<AdoptionRequest, 'ownerOf'> & {
 const SHOWN = 10
 
 export function addAdopt(program: Command, add: AddCommand): void {
-  add(program, 'adopt [zones...]', { nameserver: true }, async (system, zones: string[], options: Options) => {
-    const names = options.all ? (await adoption.strangers(system)).map(({ name }) => name) : zones
-    const request = { ...options, ownerOf: owners(options) }
-    // A line for each zone would hide the progress.
-    system.log.level = 'error'
-    const outcomes = await adoption.adoptAll(system, names, request, tellProgress)
-    const refused = outcomes.filter(isRefused)
-    const zoneLines = options.verbose ? outcomes.flatMap(effectsOf) : shortened(refused, reasonsOf)
-    return {
-      lines: [...zoneLines, ...summaryOf(outcomes, options.apply), ...(await limitLines(system, outcomes))],
-      json: outcomes,
-      succeeded: refused.length === 0,
-    }
-  })
+  add(
+    program,
+    'adopt [zones...]',
+    { nameserver: true, message: true },
+    async (system, zones: string[], options: Options) => {
+      const names = options.all ? (await adoption.strangers(system)).map(({ name }) => name) : zones
+      const request = { ...options, ownerOf: owners(options) }
+      // A line for each zone would hide the progress.
+      system.log.level = 'error'
+      const outcomes = await adoption.adoptAll(system, names, request, tellProgress)
+      const refused = outcomes.filter(isRefused)
+      const zoneLines = options.verbose ? outcomes.flatMap(effectsOf) : shortened(refused, reasonsOf)
+      return {
+        lines: [...zoneLines, ...summaryOf(outcomes, options.apply), ...(await limitLines(system, outcomes))],
+        json: outcomes,
+        succeeded: refused.length === 0,
+      }
+    },
+  )
     .description('show the effects of adopting foreign zones at PowerDNS; with --apply, make them domains')
     .option('--all', 'all foreign zones', false)
     .option('--account <email>', 'the account that will own them')

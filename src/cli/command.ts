@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { Invalid } from '../errors.ts'
+import { messageProblem } from '../service/zone/journal.ts'
 import type { System } from '../system.ts'
 import { readTime, type Timestamp } from '../time.ts'
 
@@ -17,6 +18,8 @@ export interface Needs {
   nameserver: boolean
   /** The schema is up to date, and KEY_ENCRYPTION_KEYS fits the database. */
   schema: boolean
+  /** It makes entries in histories: it takes a message for them. */
+  message: boolean
 }
 
 /**
@@ -51,6 +54,13 @@ export function numberOr(word: string | undefined, least = 0, most = 2 ** 31 - 1
     const other = word === undefined ? '' : `, or ${word}`
     throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}${other}.`)
   }
+}
+
+/** Parses the message of a write for commander. */
+export function message(text: string): string {
+  const problem = messageProblem(text)
+  if (problem !== undefined) throw new InvalidArgumentError(problem)
+  return text.trim()
 }
 
 /** Parses a time for commander. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { Conflict, NameserverFailure, NotFound, reasonOf, Unavailable } from '../errors.ts'
+import { Conflict, Invalid, NameserverFailure, NotFound, reasonOf, Unavailable } from '../errors.ts'
 import type { Access, Writer } from '../service/actor.ts'
 import { confirm } from '../service/rollovers/confirming.ts'
 import { announceRemoval } from '../service/rollovers/ds-removal.ts'
@@ -11,15 +11,22 @@ import { type AddCommand, numberOr, type Outcome, requireOneOf, shortTime, table
 
 export function addDnssec(program: Command, add: AddCommand): void {
   const group = program.command('dnssec').description('replace the keys of domains, and ask parents to remove the DS')
-  add(group, 'roll [names...]', { nameserver: true }, async (system, names: string[], options: RollOptions) => {
-    const { algorithm, emergency, all, atMost } = options
-    requireOneOf(names, all)
-    const wish = { algorithm, emergency, isReturn: options.return }
-    const { lines, ...outcome } = all
-      ? counted('queued', await enqueueAll(system, wish, atMost))
-      : await eachOf(system, names, (access) => rollovers.begin(access, wish))
-    return { ...outcome, lines: emergency ? [...lines, EMERGENCY] : lines }
-  })
+  add(
+    group,
+    'roll [names...]',
+    { nameserver: true, message: true },
+    async (system, names: string[], options: RollOptions) => {
+      const { algorithm, emergency, all, atMost } = options
+      requireOneOf(names, all)
+      if (all && system.message !== undefined)
+        throw Invalid.object('The queue keeps no messages: omit --message with --all.')
+      const wish = { algorithm, emergency, isReturn: options.return }
+      const { lines, ...outcome } = all
+        ? counted('queued', await enqueueAll(system, wish, atMost))
+        : await eachOf(system, names, (access) => rollovers.begin(access, wish))
+      return { ...outcome, lines: emergency ? [...lines, EMERGENCY] : lines }
+    },
+  )
     .description('replace the keys of domains by new ones; the service does the rest')
     .option('--all', 'queue a rollover of every domain that has none', false)
     .option('--at-most <number>', 'with --all: how many are under way at a time', numberOr(undefined, 1), 100)
@@ -32,13 +39,18 @@ export function addDnssec(program: Command, add: AddCommand): void {
         .default(false),
     )
     .option('--emergency', 'do not wait for caches: resolvers that have the former keys or DS reject the domain', false)
-  add(group, 'cancel [names...]', { nameserver: true }, async (system, names: string[], { all }: { all: boolean }) => {
-    requireOneOf(names, all)
-    return all ? counted('removed', await emptyQueue(system)) : eachOf(system, names, rollovers.cancel)
-  })
+  add(
+    group,
+    'cancel [names...]',
+    { nameserver: true, message: true },
+    async (system, names: string[], { all }: { all: boolean }) => {
+      requireOneOf(names, all)
+      return all ? counted('removed', await emptyQueue(system)) : eachOf(system, names, rollovers.cancel)
+    },
+  )
     .description('go back to the former keys')
     .option('--all', 'empty the queue; rollovers that have begun go on', false)
-  add(group, 'confirm <names...>', {}, async (system, names: string[], options: { force: boolean }) =>
+  add(group, 'confirm <names...>', { message: true }, async (system, names: string[], options: { force: boolean }) =>
     eachOf(system, names, (access) => confirm(access, options)),
   )
     .description(

@@ -12,7 +12,7 @@ import {
 } from '../errors.ts'
 import { ConfigError } from '../settings/config.ts'
 import type { System } from '../system.ts'
-import type { AddCommand, Needs } from './command.ts'
+import { type AddCommand, message as parseMessage, type Needs } from './command.ts'
 import { addCompletion } from './completion.ts'
 import { settingsText } from './settings.ts'
 
@@ -64,7 +64,7 @@ interface Parts {
   /** Runs the service until a signal stops it. */
   start: (options: { fresh: boolean; install: boolean; ci: boolean }) => Promise<void>
   /** Runs `work` on a system that meets its needs. */
-  withSystem: (needs: Needs, work: (system: System) => Promise<void>) => Promise<void>
+  withSystem: (needs: Omit<Needs, 'message'>, work: (system: System) => Promise<void>) => Promise<void>
 }
 
 /** Runs one command line and prints its outcome, or its error. Returns the exit code. */
@@ -87,15 +87,19 @@ export async function run(args: string[], parts: Parts, output: OutputConfigurat
     .addHelpText('afterAll', ENVIRONMENT)
     .showHelpAfterError(isJson ? false : '(add --help to see the usage)')
     .exitOverride()
-  const add: AddCommand = (group, usage, { nameserver = false, schema = true }, work) =>
-    group.command(usage).action((...args: unknown[]) =>
+  const add: AddCommand = (group, usage, { nameserver = false, schema = true, message = false }, work) => {
+    const command = group.command(usage)
+    if (message) command.option('--message <text>', 'why, for the history', parseMessage)
+    return command.action((...args: unknown[]) =>
       parts.withSystem({ nameserver, schema }, async (system) => {
-        const { lines, json, succeeded: isComplete = true } = await work(system, ...(args as never[]))
+        const said = { ...system, message: command.opts<{ message?: string }>().message || undefined }
+        const { lines, json, succeeded: isComplete = true } = await work(said, ...(args as never[]))
         const shown = program.opts()['json'] === true ? [JSON.stringify(json)] : lines
         program.configureOutput().writeOut!(`${shown.map(printable).join('\n')}\n`)
         if (!isComplete) code = 1
       }),
     )
+  }
   program
     .command('start')
     .description('run the service; it starts a private Postgres and PowerDNS unless the environment names others')

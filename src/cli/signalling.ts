@@ -7,7 +7,7 @@ export function addSignalling(program: Command, add: AddCommand): void {
   const group = program
     .command('signalling')
     .description('zones in which parents find the keys of new domains, so that these become secure by themselves')
-  add(group, 'setup', { nameserver: true }, async (system, { account }: { account: string }) => {
+  add(group, 'setup', { nameserver: true, message: true }, async (system, { account }: { account: string }) => {
     const { nameServers } = system.config
     const zones = await setUpSignalling(system, (await accounts.withEmail(system, account)).id)
     return {

@@ -12,7 +12,10 @@ import { createSystem, prepare, requireNameserver, requirePostgres } from './cre
  * private servers on the data folder.
  * @throws ConfigError, StartError; Unavailable if a server does not answer; errors of `work`
  */
-export async function withSystem<T>({ nameserver, schema }: Needs, work: (system: System) => Promise<T>): Promise<T> {
+export async function withSystem<T>(
+  { nameserver, schema }: Omit<Needs, 'message'>,
+  work: (system: System) => Promise<T>,
+): Promise<T> {
   const config = readConfig(environment())
   const { databaseUrl, pdnsApiUrl, pdnsApiKey } = config
   if (databaseUrl === undefined || pdnsApiUrl === undefined || pdnsApiKey === undefined) {

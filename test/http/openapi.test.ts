@@ -173,7 +173,7 @@ for (const [title, tampered, others] of TAMPERINGS) {
 const MEMBERS: Record<string, string> = {
   Token:
     'id created last_used owner user_override mfa max_age max_unused_period name perm_create_domain perm_delete_domain ' +
-    'perm_manage_tokens allowed_subnets auto_policy is_valid maker tsig',
+    'perm_manage_tokens allowed_subnets auto_policy is_valid maker tsig message_required',
   Member: 'id email role domains state invited accepted last_active source second_factor',
   Membership: 'id account role domains require_mfa accepted last_active source',
   Policy: 'id domain subname subname_pattern type perm_write',
@@ -184,10 +184,10 @@ const MEMBERS: Record<string, string> = {
   Key: 'dnskey ds flags keytype managed',
   RRset: 'created domain subname name records ttl type touched',
   Change: 'subname type before after',
-  Entry: 'id created version source owner token request_id count event rollover trimmed changes',
+  Entry: 'id created version source owner token request_id message count event rollover trimmed changes',
   PublicationStatus: 'version published status nameservers',
   NameserverStatus: 'name status version detail',
-  Account: 'created domains_under_management email id limit_domains outreach_preference require_mfa',
+  Account: 'created domains_under_management email id limit_domains outreach_preference require_mfa require_message',
   Factor: 'id created last_used name',
   NewFactor: 'id created last_used name secret uri',
   Captcha: 'id challenge kind',

@@ -89,7 +89,7 @@ function tokenOf(tokenId: string, mfa: boolean | null = null): Actor {
     ...{ tokenId, accountId: 'account', ownerId: 'account', address: HOME, dailyRate: null, autoPolicy: false, mfa },
     ...{ permCreateDomain: false, permDeleteDomain: false, permManageTokens: false, restricted: false },
     ...{ override: tokenId.startsWith('bound'), mfaPending: mfa === false },
-    ...{ memberId: null, personId: null, role: null, confined: false, mfaLacking: false },
+    ...{ memberId: null, personId: null, role: null, confined: false, mfaLacking: false, messageRequired: false },
   }
 }
 

@@ -56,7 +56,7 @@ function account(accountId: string, dailyRate: number | null = null): Actor {
       mfa: null,
       mfaPending: false,
       autoPolicy: false,
-      ...{ memberId: null, personId: null, role: null, confined: false, mfaLacking: false },
+      ...{ memberId: null, personId: null, role: null, confined: false, mfaLacking: false, messageRequired: false },
     },
     ...{ permCreateDomain: false, permDeleteDomain: false, permManageTokens: false, restricted: false },
   }

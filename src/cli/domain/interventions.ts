@@ -29,12 +29,17 @@ export function addInterventions(group: Command, add: AddCommand): void {
   })
     .description('give domains to another account, all or none; both accounts get mails')
     .requiredOption('--to <email>', 'the account that gets them')
-  add(group, 'delete <name>', { nameserver: true }, async (system, name: string, { confirm }: { confirm: string }) => {
-    if (confirm !== name) throw new Conflict(`--confirm is not ${name}; nothing was deleted.`)
-    const { ownerId } = await domains.findNamed(system, name)
-    await domains.remove({ system, actor: operatorFor(ownerId) }, name, NO_CONDITIONS)
-    return { lines: [`${name}: deleted`], json: { name } }
-  })
+  add(
+    group,
+    'delete <name>',
+    { nameserver: true, message: true },
+    async (system, name: string, { confirm }: { confirm: string }) => {
+      if (confirm !== name) throw new Conflict(`--confirm is not ${name}; nothing was deleted.`)
+      const { ownerId } = await domains.findNamed(system, name)
+      await domains.remove({ system, actor: operatorFor(ownerId) }, name, NO_CONDITIONS)
+      return { lines: [`${name}: deleted`], json: { name } }
+    },
+  )
     .description('delete a domain and its zone, as its owner can; it can be restored')
     .requiredOption('--confirm <name>', 'its name again')
 }

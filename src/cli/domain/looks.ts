@@ -73,7 +73,7 @@ function present({ tokenId, tokenName, requestId, ...entry }: Entry) {
 }
 
 function linesOf(entry: Entry): string[] {
-  const { created, version, source, owner, tokenId, tokenName, requestId, rollover, count, changes } = entry
+  const { created, version, source, owner, tokenId, tokenName, requestId, message, rollover, count, changes } = entry
   const facts = [
     `version ${version}`,
     source,
@@ -83,7 +83,8 @@ function linesOf(entry: Entry): string[] {
     ...(rollover === null ? [] : [`${rollover.action}: ${rollover.phase ?? 'done'}`]),
   ]
   const head = `${shortTime(created)}  ${facts.join(', ')}`
-  return [head, ...(changes === null ? [`  ${count} RRsets, too many to show`] : changes.flatMap(stepLines))]
+  const said = message === null ? [] : [`  ${message}`]
+  return [head, ...said, ...(changes === null ? [`  ${count} RRsets, too many to show`] : changes.flatMap(stepLines))]
 }
 
 /** A step in lines: what it removed after a minus, what it left after a plus. */

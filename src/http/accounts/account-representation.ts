@@ -33,6 +33,13 @@ export const ACCOUNT = representation<AccountWithCounts>()(['Account'], {
     example: true,
     from: ({ requireMfa }) => requireMfa || undefined,
   },
+  require_message: {
+    write: boolean(),
+    isOptional: true,
+    text: 'Whether writes by logins need the header `Zoneplane-Message`. Absent: no.',
+    example: true,
+    from: ({ requireMessage }) => requireMessage || undefined,
+  },
 })
 
 const email = ruledText({ trim: true }, emailProblems).meta({ accepted: EMAIL_INPUT })

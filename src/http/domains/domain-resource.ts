@@ -63,6 +63,7 @@ export function domainGroup(config: Config): Group {
           takes: json(newDomain),
           answers: { 201: shows(DOMAIN.full) },
           errors: { 400: ['domain with this name already exists.'], 403: NOT_PERMITTED },
+          isRecorded: true,
           chain: [reportPublication, body(config.bodyLimit), domains.createDomain],
         },
       },
@@ -84,6 +85,7 @@ export function domainGroup(config: Config): Group {
             'Succeeds also without such a domain. Needs `perm_delete_domain`, and the permission to write its RRsets.',
           answers: { 204: NOTHING },
           errors: { 409: [] },
+          isRecorded: true,
           chain: [domains.deleteDomain],
         },
       },
@@ -131,6 +133,7 @@ function zonefile(config: Config): Resource {
       answers: { 200: shows(CHANGES) },
       errors: { ...WRITING.errors, 400: ['The text is not valid UTF-8.'] },
       problems: ['zonefile', 'dry_run', 'type'],
+      isRecorded: true,
       chain: [
         reportPublication,
         body(config.bodyLimit, { required: true, text: 'text/dns' }),

@@ -34,6 +34,11 @@ export const ENTRY = representation<Entry>()(['Entry'], {
     text: 'The `X-Request-Id` of the response to the write.',
     example: 'deploy-42',
   },
+  message: {
+    read: nullable(STRING),
+    text: 'Why, in the words of who wrote; null if they did not say.',
+    example: 'Ticket 4711: move the mail to the new host',
+  },
   count: { read: COUNT, text: 'The number of changed RRsets.', example: 1 },
   event: {
     read: nullable(oneOf(...EVENTS)),

@@ -4,6 +4,7 @@ import type { JsonSchema } from '../fields/schema.ts'
 import { answerEmpty } from './answer.ts'
 import type { Middleware, State } from './context.ts'
 import type { Errors } from './effect.ts'
+import { takeMessage } from './message.ts'
 import { Refusal } from './refusal.ts'
 import { refuseDryRun, refuseTags } from './terms.ts'
 
@@ -36,6 +37,8 @@ export interface Operation {
   errors?: Errors
   /** The members of a response 400, besides those that the body of the request may have. */
   problems?: readonly string[]
+  /** True if it makes entries in histories: it takes a message for them (contract §15.14). */
+  isRecorded?: true
   /** The guards and the handler. */
   chain: Middleware[]
 }
@@ -63,9 +66,14 @@ export interface Group {
 
 /** Returns the middleware of a method: its chain, on writes after the checks that the row implies. */
 export function chainOf({ conditional, ...methods }: Resource, method: Method): Middleware[] {
-  const { query = [], chain } = methods[method]!
+  const { query = [], isRecorded = false, chain } = methods[method]!
   if (method === 'GET') return chain
-  return [...(query.includes('dry_run') ? [] : [refuseDryRun]), ...(conditional === true ? [] : [refuseTags]), ...chain]
+  return [
+    ...(query.includes('dry_run') ? [] : [refuseDryRun]),
+    ...(conditional === true ? [] : [refuseTags]),
+    ...(isRecorded ? [takeMessage] : []),
+    ...chain,
+  ]
 }
 
 /** Adds a resource to the router. */

@@ -7,7 +7,7 @@ const EXPOSED =
   'Link, Retry-After, Location, ETag, RateLimit, RateLimit-Policy, Preference-Applied, Zoneplane-Publication, Zoneplane-Version'
 const PREFLIGHT = {
   'Access-Control-Allow-Headers':
-    'accept, authorization, content-type, prefer, user-agent, x-api-key, x-csrftoken, x-requested-with',
+    'accept, authorization, content-type, prefer, user-agent, x-api-key, x-csrftoken, x-requested-with, zoneplane-message',
   'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
   'Access-Control-Max-Age': '86400',
 }

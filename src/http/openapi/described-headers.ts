@@ -1,4 +1,4 @@
-import { PUBLICATION_WAIT } from '../../limits.ts'
+import { MESSAGE_LENGTH, PUBLICATION_WAIT } from '../../limits.ts'
 import { type JsonSchema, oneOf } from '../fields/schema.ts'
 
 /** A header or a parameter, as the document describes it. */
@@ -39,6 +39,12 @@ export const REQUEST_HEADERS: Record<string, Described> = {
       '`wait=10` (RFC 7240): delays the response to a write until all name servers serve it, or for so many ' +
       `seconds, ${PUBLICATION_WAIT} at most. The write is done before.`,
     example: 'wait=10',
+  },
+  'Zoneplane-Message': {
+    description:
+      `Why, for the history: at most ${MESSAGE_LENGTH} characters, without control characters. UTF-8, as it is or encoded by ` +
+      "RFC 8187: `UTF-8''f%C3%BCr%20...`. A dry run only examines it. Required if the token, or for logins the account, says so.",
+    example: 'Ticket 4711: move the mail to the new host',
   },
   'X-Request-Id': {
     description:

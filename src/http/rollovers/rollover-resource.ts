@@ -38,6 +38,7 @@ export const ROLLOVERS: Resource[] = [
         400: ['Cannot be combined with return.'],
         409: ['The keys of this domain are being replaced already.', 'There are no former keys of this domain.'],
       },
+      isRecorded: true,
       chain: [body(BODY_FORM), beginRollover],
     },
     DELETE: {
@@ -46,6 +47,7 @@ export const ROLLOVERS: Resource[] = [
       description: `As long as resolvers still have them. ${LIKE_DELETION}`,
       answers: { 200: shows(ROLLOVER.schema), 204: NOTHING },
       errors: { 409: ['It is too late: resolvers may not have the former keys any more.'] },
+      isRecorded: true,
       chain: [cancelRollover],
     },
   },
@@ -67,6 +69,7 @@ export const ROLLOVERS: Resource[] = [
         ],
         503: [],
       },
+      isRecorded: true,
       chain: [body(BODY_FORM), confirmRollover],
     },
   },

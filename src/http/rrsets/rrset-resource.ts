@@ -30,7 +30,8 @@ export const WRITING = {
   query: ['dry_run'],
   errors: { 403: NOT_PERMITTED, 409: [] },
   problems: ['dry_run'],
-}
+  isRecorded: true,
+} as const
 
 const collectionJson = body(BODY_COLLECTION, { required: true })
 

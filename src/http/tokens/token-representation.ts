@@ -73,6 +73,13 @@ export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'Ne
     example: true,
     from: ({ tsig }) => tsig || undefined,
   },
+  message_required: {
+    write: boolean(),
+    isOptional: true,
+    text: 'Whether its writes need the header `Zoneplane-Message`. Absent: no.',
+    example: true,
+    from: ({ messageRequired }) => messageRequired || undefined,
+  },
   token: {
     readOnce: STRING,
     text: 'The secret, for the `Authorization` header. Its length may change.',

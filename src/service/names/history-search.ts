@@ -12,25 +12,31 @@ export function wordsOf(text: string, domain: string): Word[] | undefined {
   const words = text.split(/\s+/).filter(Boolean)
   if (text.length > NAME_LENGTH || words.length > SEARCH_WORDS) return undefined
   const found = words.map((word) => wordOf(word, domain))
-  return found.every(({ pattern, author }) => pattern !== null || author !== null) ? found : undefined
+  return found.every((word) => Object.values(word).some((text) => text !== null)) ? found : undefined
 }
 
+const NOTHING: Word = { pattern: null, author: null, message: null }
+
 function wordOf(word: string, domain: string): Word {
-  const [, field, value = word] = /^(type|name|by):(.+)$/i.exec(word) ?? []
+  const [, field, value = word] = /^(type|name|by|message):(.+)$/i.exec(word) ?? []
   const type = value.toUpperCase()
   // Postgres has no texts with this character.
-  const author = value.includes('\0') ? null : value.toLowerCase()
+  const text = value.includes('\0') ? null : value.toLowerCase()
   switch (field?.toLowerCase()) {
     case 'type':
-      return { pattern: /^[A-Z][A-Z0-9]*$/.test(type) ? typePattern(type) : null, author: null }
+      return { ...NOTHING, pattern: /^[A-Z][A-Z0-9]*$/.test(type) ? typePattern(type) : null }
     case 'name':
-      return { pattern: namePattern(value, domain), author: null }
+      return { ...NOTHING, pattern: namePattern(value, domain) }
     case 'by':
-      return { pattern: null, author }
+      return { ...NOTHING, author: text }
+    case 'message':
+      return { ...NOTHING, message: text }
     default:
       return TYPES.has(type)
-        ? { pattern: `${typePattern(type)}|\\["${escaped(value.toLowerCase())}",`, author: null }
-        : { pattern: namePattern(value, domain), author: value === '@' ? null : author }
+        ? { ...NOTHING, pattern: `${typePattern(type)}|\\["${escaped(value.toLowerCase())}",` }
+        : value === '@'
+          ? { ...NOTHING, pattern: namePattern(value, domain) }
+          : { pattern: namePattern(value, domain), author: text, message: text }
   }
 }
 

@@ -46,8 +46,8 @@ export async function show({ system, actor }: Visit): Promise<OwnToken> {
     email: token.userOverride ?? token.owner,
     domains: isHalfOpen ? null : countOf(account, membership),
   }
-  const { permCreateDomain, permDeleteDomain, permManageTokens } = actor
-  const effective = { ...token, permCreateDomain, permDeleteDomain, permManageTokens }
+  const { permCreateDomain, permDeleteDomain, permManageTokens, messageRequired } = actor
+  const effective = { ...token, permCreateDomain, permDeleteDomain, permManageTokens, messageRequired }
   return { token: effective, policies: listed, account: shown, mfaPending, membership }
 }
 

@@ -35,6 +35,7 @@ const DEFAULTS: TokenSettings = {
   permManageTokens: false,
   allowedSubnets: ['0.0.0.0/0', '::/0'],
   autoPolicy: false,
+  messageRequired: false,
 }
 
 /** Returns a page of the tokens that the account owns or that are bound to it, newest first. */

@@ -26,6 +26,8 @@ export interface Account {
   outreachPreference: boolean
   /** True if members need a second factor to act for it. */
   requireMfa: boolean
+  /** True if writes by logins need a message (contract §15.14). */
+  requireMessage: boolean
   /** The time of the last change of e-mail address, password, MFA or state. */
   credentialsChanged: Timestamp
   /** The networks from which the user last logged in or set a password, latest first. */
@@ -39,7 +41,7 @@ export type Limits = Pick<Account, 'limitDomains' | 'dailyRate' | 'limitHistoryO
 
 const COLUMNS = `id, created, email, password_hash as "passwordHash", state, domains, limit_domains as "limitDomains",
   daily_rate as "dailyRate", limit_history_octets as "limitHistoryOctets", outreach_preference as "outreachPreference",
-  require_mfa as "requireMfa", credentials_changed as "credentialsChanged",
+  require_mfa as "requireMfa", require_message as "requireMessage", credentials_changed as "credentialsChanged",
   known_networks as "knownNetworks", user_handle as "userHandle"`
 
 /** Returns all accounts, sorted by address. */
@@ -58,7 +60,7 @@ export async function withEmail(db: Db, email: string): Promise<Account | undefi
 
 export type NewAccount = Omit<
   Account,
-  'id' | 'created' | 'domains' | 'requireMfa' | 'credentialsChanged' | 'knownNetworks' | 'userHandle'
+  'id' | 'created' | 'domains' | 'requireMfa' | 'requireMessage' | 'credentialsChanged' | 'knownNetworks' | 'userHandle'
 > & {
   now: Timestamp
 }
@@ -147,14 +149,15 @@ export async function setPasswordHash(trx: Db, id: string, passwordHash: string)
 }
 
 /** The settings of an account that its owner can change; an absent one stays. */
-export type OwnSettings = Partial<Pick<Account, 'outreachPreference' | 'requireMfa'>>
+export type OwnSettings = Partial<Pick<Account, 'outreachPreference' | 'requireMfa' | 'requireMessage'>>
 
 export async function setOwnSettings(db: Db, id: string, settings: OwnSettings): Promise<void> {
   await query(
     db,
     `update accounts set outreach_preference = coalesce(:outreachPreference, outreach_preference),
-       require_mfa = coalesce(:requireMfa, require_mfa) where id = :id`,
-    { outreachPreference: null, requireMfa: null, ...settings, id },
+       require_mfa = coalesce(:requireMfa, require_mfa),
+       require_message = coalesce(:requireMessage, require_message) where id = :id`,
+    { outreachPreference: null, requireMfa: null, requireMessage: null, ...settings, id },
   )
 }
 

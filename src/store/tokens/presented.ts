@@ -30,6 +30,8 @@ export interface PresentedToken {
   permDeleteDomain: boolean
   permManageTokens: boolean
   autoPolicy: boolean
+  /** True if its writes need a message: the token requires one, or it is a login and its account does. */
+  messageRequired: boolean
   /** True if it is neither too old nor unused for too long (contract §5.5). */
   valid: boolean
   /** True if its owner, the account for which it acts, and the member on which it depends are active. */
@@ -49,7 +51,9 @@ const TOKEN = `with token as materialized (
       bound.id as bound_id, member.id as membership, member.person_id,
       case when tokens.member_id is not null then member.role end as role,
       tokens.member_id is not null and member.confined as confined,
-      tokens.member_id is not null and bound.require_mfa and not tokens.mfa as mfa_lacking
+      tokens.member_id is not null and bound.require_mfa and not tokens.mfa as mfa_lacking,
+      tokens.message_required or tokens.mfa is not null
+        and case when bound.id is null then owner.require_message else bound.require_message end as needs_message
     from tokens
     join accounts owner on owner.id = tokens.owner_id
     left join members member on member.id = coalesce(tokens.member_id, tokens.made_by)
@@ -67,6 +71,7 @@ const PRESENTED = `select id, owner_id as "ownerId", bound_id as "userOverrideId
     perm_create_domain and coalesce(role = 'admin', true) as "permCreateDomain",
     perm_delete_domain and coalesce(role = 'admin', true) as "permDeleteDomain",
     perm_manage_tokens and coalesce(role = 'admin', true) as "permManageTokens", auto_policy as "autoPolicy",
+    needs_message as "messageRequired",
     valid, active, allowed, coalesce(role = 'viewer', false)
       or exists (select from policies where policies.token_id between token.id and token.id) as restricted
   from token`

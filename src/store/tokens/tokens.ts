@@ -24,6 +24,8 @@ export interface TokenSettings {
   /** The networks, in CIDR notation. */
   allowedSubnets: string[]
   autoPolicy: boolean
+  /** True if its writes need a message (contract §15.14). */
+  messageRequired: boolean
 }
 
 export interface Token extends TokenSettings {
@@ -56,6 +58,7 @@ const COLUMNS = `tokens.id, tokens.created, tokens.last_used as "lastUsed", ${OV
   tokens.mfa, tokens.maker, tokens.max_age as "maxAge", tokens.max_unused_period as "maxUnusedPeriod", tokens.name,
   tokens.perm_create_domain as "permCreateDomain", tokens.perm_delete_domain as "permDeleteDomain",
   tokens.perm_manage_tokens as "permManageTokens", tokens.auto_policy as "autoPolicy",
+  tokens.message_required as "messageRequired",
   cast(tokens.allowed_subnets as text[]) as "allowedSubnets", ${VALID} as valid,
   exists (select from tsig_keys where token_id = tokens.id) as tsig,
   (select email from accounts where accounts.id = tokens.owner_id) as owner,
@@ -194,10 +197,10 @@ export async function insert(
   return one(
     db,
     `insert into tokens (created, owner_id, secret_hash, mfa, name, max_age, max_unused_period,
-       perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets, auto_policy,
+       perm_create_domain, perm_delete_domain, perm_manage_tokens, allowed_subnets, auto_policy, message_required,
        member_id, made_by, maker)
      values (:now, :ownerId, :secretHash, :mfa, :name, cast(:maxAge as interval), cast(:maxUnusedPeriod as interval),
-       :permCreateDomain, :permDeleteDomain, :permManageTokens, :allowedSubnets, :autoPolicy, :memberId, :madeBy,
+       :permCreateDomain, :permDeleteDomain, :permManageTokens, :allowedSubnets, :autoPolicy, :messageRequired, :memberId, :madeBy,
        (select accounts.email from members join accounts on accounts.id = person_id where members.id = :madeBy))
      returning id`,
     { ...token, now },
@@ -210,7 +213,7 @@ export async function update(db: Db, id: string, token: TokenSettings): Promise<
     `update tokens set name = :name, max_age = cast(:maxAge as interval),
        max_unused_period = cast(:maxUnusedPeriod as interval), perm_create_domain = :permCreateDomain,
        perm_delete_domain = :permDeleteDomain, perm_manage_tokens = :permManageTokens,
-       allowed_subnets = :allowedSubnets, auto_policy = :autoPolicy
+       allowed_subnets = :allowedSubnets, auto_policy = :autoPolicy, message_required = :messageRequired
      where id = :id`,
     { ...token, id },
   )

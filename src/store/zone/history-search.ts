@@ -28,6 +28,8 @@ export interface Word {
   pattern: string | null
   /** A part of the author, in lower case. */
   author: string | null
+  /** A part of the message, in lower case. */
+  message: string | null
 }
 
 /** Who made the entry of a row, and how, in lower case. */
@@ -36,8 +38,10 @@ const SAID = `lower(concat_ws(' ', source, case when history.created = :creation
   case when :seesAuthors then (select concat_ws(' ', name, maker) from tokens where tokens.id = history.token_id) end))`
 
 const FOUND = `not exists (
-  select from unnest(cast(:patterns as text[]), cast(:authors as text[])) as word (pattern, author)
+  select from unnest(cast(:patterns as text[]), cast(:authors as text[]), cast(:messages as text[]))
+    as word (pattern, author, message)
   where not coalesce(strpos(${SAID}, word.author) > 0, false)
+    and not coalesce(strpos(lower(history.message), word.message) > 0, false)
     and not coalesce(left(changes, ${SEARCHED_CHANGES}) ~ word.pattern, false)
 )`
 
@@ -45,6 +49,7 @@ const FOUND = `not exists (
 export function searched(list: List, { words, seesAuthors, creation }: Search): List {
   const patterns = words.map(({ pattern }) => pattern)
   const authors = words.map(({ author }) => author)
+  const messages = words.map(({ message }) => message)
   return {
     ...list,
     // A filter is a part of the test.
@@ -53,6 +58,6 @@ export function searched(list: List, { words, seesAuthors, creation }: Search): 
       condition: `${list.conditions[0]!} and ${FOUND}`,
       octets: `least(octet_length(changes), ${SEARCHED_CHANGES})`,
     },
-    bindings: { ...list.bindings, patterns, authors, seesAuthors, creation },
+    bindings: { ...list.bindings, patterns, authors, messages, seesAuthors, creation },
   }
 }

@@ -69,6 +69,8 @@ export interface Entry extends NamedAuthor {
   version: number
   source: Source
   requestId: string | null
+  /** Why, in the words of who wrote; null: they did not say. */
+  message: string | null
   count: number
   /** null unless it is about the domain itself; its RRsets came or went with it. */
   event: NotedEvent | null
@@ -93,13 +95,13 @@ export const AUTHOR = `(select email from accounts where accounts.id = history.o
   history.token_id as "tokenId", (select name from tokens where tokens.id = history.token_id) as "tokenName"`
 
 const COLUMNS = `history.id, history.created, history.version, history.source, ${AUTHOR},
-  history.request_id as "requestId", history.count, history.event, history.rollover, history.trimmed`
+  history.request_id as "requestId", history.message, history.count, history.event, history.rollover, history.trimmed`
 
-/** Octets for which each entry counts beside its changes (contract §15.5): its other columns, and the indexes. */
+/** Octets for which each entry counts beside its changes and its message (contract §15.5): its other columns, and the indexes. */
 const ENTRY_OCTETS = 256
 
 /** The octets of an entry. Postgres does not read a long text to know its length. */
-export const OCTETS = `(octet_length(history.changes) + ${ENTRY_OCTETS})`
+export const OCTETS = `(octet_length(history.changes) + coalesce(octet_length(history.message), 0) + ${ENTRY_OCTETS})`
 
 /** An RRset in compact form: its TTL, then its records. */
 type Compact = [ttl: number, ...records: string[]] | null
@@ -116,7 +118,7 @@ function contentsOf(compact: Compact): Contents | undefined {
 }
 
 /** The time and the author of a domain's version. */
-export interface Occasion extends Author, Pick<Entry, 'event' | 'rollover'> {
+export interface Occasion extends Author, Pick<Entry, 'event' | 'rollover' | 'message'> {
   version: number
   now: Timestamp
   requestId: string | null
@@ -137,13 +139,16 @@ export async function draft(occasion: Occasion, steps: Step[]): Promise<Draft> {
     compact(before),
     compact(after),
   ])
-  return { ...occasion, count: steps.length, changes, octets: Buffer.byteLength(changes) + ENTRY_OCTETS }
+  const octets = Buffer.byteLength(changes) + Buffer.byteLength(occasion.message ?? '') + ENTRY_OCTETS
+  return { ...occasion, count: steps.length, changes, octets }
 }
 
 const INSERT = `insert into history
-    (id, domain_id, created, version, source, owner_id, token_id, request_id, count, changes, event, rollover)
+    (id, domain_id, created, version, source, owner_id, token_id, request_id, message, count, changes, event,
+     rollover)
   values
-    (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :count, :changes, :event, :rollover)`
+    (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :message, :count, :changes,
+     :event, :rollover)`
 
 /** Adds an entry to a domain's history. The caller adds its octets to those of the domain. */
 export async function add(trx: Db, domainId: number, draft: Draft): Promise<void> {

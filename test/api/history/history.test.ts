@@ -31,7 +31,7 @@ test('an entry says what changed, who did it, by which token, in which request, 
     { domain },
   )
   t.deepEqual(Object.keys(entry!), [
-    ...['id', 'created', 'version', 'source', 'owner', 'token', 'request_id', 'count'],
+    ...['id', 'created', 'version', 'source', 'owner', 'token', 'request_id', 'message', 'count'],
     ...['event', 'rollover', 'trimmed'],
     'changes',
   ])

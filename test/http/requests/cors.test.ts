@@ -14,7 +14,7 @@ const SIMPLE = {
 const PREFLIGHT = {
   ...SIMPLE,
   'access-control-allow-headers':
-    'accept, authorization, content-type, prefer, user-agent, x-api-key, x-csrftoken, x-requested-with',
+    'accept, authorization, content-type, prefer, user-agent, x-api-key, x-csrftoken, x-requested-with, zoneplane-message',
   'access-control-allow-methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
   'access-control-max-age': '86400',
 }

@@ -17,6 +17,7 @@ export interface ShownEntry {
   owner: string | null
   token: { id: string; name: string | null } | null
   request_id: string | null
+  message: string | null
   count: number
   event: 'creation' | 'deletion' | 'return' | null
   rollover: { action: string; phase: string | null } | null
