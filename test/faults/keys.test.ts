@@ -94,6 +94,25 @@ test.serial('a creation stores the key; its private half is in no answer, log or
   }
 })
 
+test.serial('if PowerDNS makes no key for a new zone, the zone is created again', async (t) => {
+  const { proxy } = servers()
+  const name = 'keyless.example'
+  const path = `/zones/${name}./cryptokeys`
+  // As when its cache still has the key of a deleted zone of this name.
+  const listed = proxy.stop((call) => call.method === 'GET' && call.path === path)
+  const creating = service.api.post('/domains/', { name })
+  await listed.arrived
+  const [{ id }] = (await servers().pdns('GET', path)).json as [PdnsKey]
+  await servers().pdns('DELETE', `${path}/${id}`)
+  listed.release('pass')
+  const created = await creating
+  t.is(created.status, 201)
+  const [key, ...others] = await keysOf(name)
+  t.like(created.json, { keys: [{ dnskey: key!.dnskey }] })
+  t.deepEqual(others, [])
+  t.deepEqual(await discrepancies(servers()), [])
+})
+
 test.serial('a zone that vanished comes back with its key and a higher serial', async (t) => {
   const name = 'vanished.example'
   const ds = await makeDomain(name)

@@ -82,6 +82,14 @@ const rows: Row[] = [
   },
 ]
 
+/** Acts again; on a busy machine, also while a repair has the zone's lock for longer than a write waits for it. */
+async function actAgain(act: Row['act'], api: Client, name: string): Promise<Answer> {
+  for (let left = 10; ; left--) {
+    const answer = await act(api, name)
+    if (left === 0 || answer.status !== 503 || !answer.text.includes('Nothing was changed')) return answer
+  }
+}
+
 let number = 0
 
 /** So many tests at once that the service need not let writes wait for their turn. */
@@ -111,7 +119,7 @@ for (const { what, act, success, call, harmless = [] } of rows) {
       t.is(await stored(name), before)
       t.deepEqual(await discrepanciesOf(servers(), name), [])
       t.is(await stored(name), before)
-      t.like(await act(api, name), { status: success })
+      t.like(await actAgain(act, api, name), { status: success })
       if (act === importAll) t.is((JSON.parse(await stored(name)) as unknown[]).length, RRSETS + 1)
       t.deepEqual(await discrepanciesOf(servers(), name), [])
     })
@@ -124,7 +132,7 @@ for (const { what, act, success, call, harmless = [] } of rows) {
       await stopped.arrived
       stopped.release(fate)
       t.is((await answering).status, 503)
-      t.like(await act(api, name), { status: success })
+      t.like(await actAgain(act, api, name), { status: success })
       t.deepEqual(await discrepanciesOf(servers(), name), [])
     })
   }

@@ -2,6 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Name } from '../../dns/names.ts'
 import { type Denial, NSEC3 } from '../nameserver.ts'
 
+/** The error text about names that may equal an NSEC3 hash (contract §8.5, layer 10). */
+export const NSEC3_LABEL =
+  'A label of 32 characters 0-9 and a-v, directly below the name of a zone, can be chosen as the NSEC3 hash of another ' +
+  'name. The nameserver would then give wrong proofs about that name.'
+
 /** The end of a narrow denial. */
 export const NARROW = / narrow$/
 

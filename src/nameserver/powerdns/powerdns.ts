@@ -23,22 +23,17 @@ import { Api, type ApiOptions, ifPresent, zonePath } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
 import { exportKeys, importKey, listKeys, setKeys, signingKeys, stateOf } from './cryptokeys.ts'
 import { setOwnCds } from './metadata.ts'
-import { isNsec3Label } from './nsec3.ts'
+import { isNsec3Label, NSEC3_LABEL } from './nsec3.ts'
 import { clientAt, DNS_ANSWER_TIME } from './own-dns.ts'
 import { readSerial, readServedSoa, readZone } from './published-zone.ts'
 import type { Spelling } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
 import { allow, ensureKey, removeKey } from './transfers.ts'
-import { batchesOf, changesOf, deleteZone, isLong, orHalfDone, replacements } from './zone-changes.ts'
+import { batchesOf, changesOf, createSigned, deleteZone, isLong, orHalfDone, replacements } from './zone-changes.ts'
 import { servedSerial, type ZoneOptions, ZoneSettings } from './zone-settings.ts'
 
 export type PowerDnsOptions = ApiOptions & ZoneOptions
-
-/** The error text about names that may equal an NSEC3 hash (contract §8.5, layer 10). */
-const NSEC3_LABEL =
-  'A label of 32 characters 0-9 and a-v, directly below the name of a zone, can be chosen as the NSEC3 hash of another ' +
-  'name. The nameserver would then give wrong proofs about that name.'
 
 /** The octets of a large request that take PowerDNS as long as an RRset. */
 const OCTETS_AS_RRSET = 5_000
@@ -65,6 +60,10 @@ export class PowerDns implements Nameserver {
 
   async createZone(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<SigningKey[]> {
     this.#requireProbe()
+    return createSigned(this.#api, contents.zone, lease, () => this.#create(contents, keys, lease))
+  }
+
+  async #create(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<SigningKey[]> {
     const { zone, denial, version, rrsets, transfers } = contents
     if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
     const isSimple = keys.length === 0 && !contents.ownCds && batchesOf(rrsets).length === 1

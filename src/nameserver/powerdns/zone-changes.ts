@@ -32,6 +32,23 @@ export async function deleteZone(api: Api, zone: Name, lease?: Lease): Promise<v
   }
 }
 
+/** The number of attempts at a zone with a key. */
+const CREATIONS = 3
+
+/**
+ * Creates a zone with its keys, and returns these. PowerDNS makes none if its cache has the key of a deleted zone of this
+ * name (powerdns.md §2.3): then the zone is deleted, which clears the cache, and created again.
+ * @throws NameserverFailure
+ */
+export async function createSigned<Key>(api: Api, zone: Name, lease: Lease, create: () => Promise<Key[]>) {
+  for (let left = CREATIONS; left > 0; left--) {
+    const keys = await create()
+    if (keys.length > 0) return keys
+    await deleteZone(api, zone, lease)
+  }
+  throw new NameserverFailure('failed', `PowerDNS makes no key for ${zone}`)
+}
+
 /** Turns failures of these kinds into "failed", because part of the request may have been applied. */
 export async function orHalfDone<T>(answer: Promise<T>, ...kinds: FailureKind[]): Promise<T> {
   try {
