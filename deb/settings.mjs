@@ -1,5 +1,5 @@
-// `npm run settings` writes what is made of rows: the lists of settings in docs/configuration.md, docker-compose.yml and
-// deb/zoneplane.env, and docs/asvs.md.
+// `npm run settings` writes what is made of rows: the lists of settings in docs/configuration.md, docker-compose.yml,
+// deb/zoneplane.env and the chart, and docs/asvs.md; and the alerts, a second time, for the chart.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { format } from 'prettier'
@@ -8,6 +8,11 @@ import { asvs } from './asvs.mjs'
 
 const PROJECT = new URL('..', import.meta.url)
 const OPTIONS = JSON.parse(readFileSync(new URL('.prettierrc.json', PROJECT), 'utf8'))
+
+const CHART = 'deploy/helm/zoneplane'
+
+/** The settings that the chart itself sets. The secrets are in Secrets. */
+const OF_CHART = ['PDNS_API_URL', 'PORT', 'DNS_UPDATE_HOST', 'DNS_UPDATE_PORT', 'METRICS_PORT']
 
 /** The settings of a service whose servers are not private, by group. */
 const own = Object.entries(GROUPS).filter(([group]) => !['Private servers', 'Tests'].includes(group))
@@ -25,6 +30,12 @@ export async function lists() {
     'docs/asvs.md': asvs(),
     'docker-compose.yml': compose(readFileSync(new URL('docker-compose.yml', PROJECT), 'utf8')),
     'deb/zoneplane.env': environment(),
+    [`${CHART}/values.schema.json`]: await format(
+      chartValues(JSON.parse(readFileSync(new URL(`${CHART}/values.schema.json`, PROJECT), 'utf8'))),
+      { ...OPTIONS, parser: 'json' },
+    ),
+    // A chart contains all that its templates read.
+    [`${CHART}/files/alerts.yml`]: readFileSync(new URL('docs/monitoring/alerts.yml', PROJECT), 'utf8'),
   }
 }
 
@@ -69,6 +80,16 @@ function compose(text) {
     .flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name]))
     .map((name) => `      ${name}: \${${name}:-}\n`)
   return `${before}${mark}${lines.join('')}${after}`
+}
+
+/** The schema of the chart's values, with the settings that these can have. */
+function chartValues(schema) {
+  const rows = own
+    .flatMap(([, settings]) => Object.values(settings))
+    .filter(({ name, isSecret }) => !isSecret && !OF_CHART.includes(name))
+    .map(({ name, meaning }) => [name, { type: 'string', description: meaning }])
+  schema.properties.settings.properties = Object.fromEntries(rows)
+  return JSON.stringify(schema)
 }
 
 function environment() {
