@@ -8,7 +8,8 @@ import type { Domain } from '../service/domains/domains.ts'
 import { exportIn } from '../service/domains/zonefiles.ts'
 import { soaOf } from '../service/doors/zone-views.ts'
 import { suspension } from '../service/names/suspended.ts'
-import type { RRsetState } from '../service/zone/rrsets.ts'
+import type { RRsetKey, RRsetState } from '../service/zone/rrsets.ts'
+import * as rrsets from '../service/zone/rrsets.ts'
 import type { System } from '../system.ts'
 
 /** The octets of the records in a message of a transfer, but for those of one that is longer. */
@@ -79,6 +80,24 @@ export function soaRecord(system: System, domain: Domain, version = domain.versi
 }
 
 /**
+ * Returns the answer to a question for an RRset, with what the API shows: that RRset, or the CNAME at its name; NS below the
+ * apex as authority; without either, the SOA as authority.
+ * @throws Denied if the service generates RRsets of this type itself; Conflict if the domain is suspended
+ */
+export async function contentsOf(access: Access, { subname, type }: RRsetKey): Promise<Contents> {
+  const { system, domain } = access
+  const soa = [soaRecord(system, domain)]
+  if (type === 'SOA') return { rcode: 'NOERROR', ...(subname === '' ? { answers: soa } : { authorities: soa }) }
+  rrsets.refuseAutomatic(type)
+  const { rows } = await rrsets.list(access, { subname })
+  const found = rows.find((each) => each.type === type) ?? rows.find((each) => each.type === 'CNAME')
+  if (found === undefined) return { rcode: 'NOERROR', authorities: soa }
+  const records = recordsOf(domain, found)
+  const isReferral = found.type === 'NS' && subname !== ''
+  return { rcode: 'NOERROR', ...(isReferral ? { authorities: records } : { answers: records }) }
+}
+
+/**
  * Returns the records of a domain in pieces for the messages of a transfer (RFC 5936 §2.2): those that the API shows.
  * @param breakOff as of `exportIn`
  * @throws Conflict if the domain is suspended; Busy
@@ -88,16 +107,16 @@ export async function* transferOf(access: Access, breakOff: () => void): AsyncGe
   let soa = ''
   const form = {
     head: (version: number) => (soa = soaRecord(system, domain, version)),
-    rrset: (rrset: RRsetState) => recordsOf(domain, rrset),
+    rrset: (rrset: RRsetState) => recordsOf(domain, rrset).join(''),
     tail: '',
   }
   for await (const text of exportIn(access, form, breakOff)) yield* pieces(Buffer.from(text, 'latin1'))
   yield [soa]
 }
 
-function recordsOf(domain: Domain, { subname, type, ttl, records }: RRsetState): string {
+function recordsOf(domain: Domain, { subname, type, ttl, records }: RRsetState): string[] {
   const owner = wireOf(nameOf(domain, subname))
-  return records.map((text) => encodeRecord(owner, { type: numberOf(type), ttl }, parseRdata(type, text).wire)).join('')
+  return records.map((text) => encodeRecord(owner, { type: numberOf(type), ttl }, parseRdata(type, text).wire))
 }
 
 function* pieces(octets: Buffer): Generator<string[]> {

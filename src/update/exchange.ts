@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { typeOf } from '../dns/registry.ts'
 import { CLASSES, HEADER, type Layout, layoutOf, QR, type Rcode, readName, readSection } from '../dns/wire/messages.ts'
 import { Conflict, Denied, Invalid, NameserverFailure, NotFound, problemTexts, Throttled, Unauthenticated, Unavailable } from '../errors.ts' // prettier-ignore
 import { Budget } from '../flow/budget.ts'
@@ -14,8 +15,8 @@ import { authenticateSigner } from '../service/tokens/authentication.ts'
 import { authorise } from '../service/tokens/rights.ts'
 import type { System } from '../system.ts'
 import { unixTime } from '../time.ts'
-import { answerTo, type Contents, type Outcome, type Question, soaRecord, transferOf } from './answers.ts'
-import { readUpdate, Refused, textOf } from './requests.ts'
+import { answerTo, type Contents, contentsOf, type Outcome, type Question, transferOf } from './answers.ts'
+import { isOfQuestions, readUpdate, Refused, subnameIn, textOf } from './requests.ts'
 import { hasLength, isInTime, isKnown, readTsig, Signer, type Tsig, TSIG_ERRORS, unsigned, verified } from './tsig.ts'
 
 /** Opcodes (RFC 1035 §4.1.1, RFC 2136 §1.3), and types that are asked for. */
@@ -238,14 +239,13 @@ class Exchange {
 
   async #answerQuery(actor: Actor): Promise<Outcome> {
     const { name, type } = this.#question!
-    if (this.#octets.readUInt16BE(HEADER + name.length + 2) !== CLASSES.IN || (type !== SOA && type !== AXFR))
-      throw new Refused('REFUSED', 'Only SOA and AXFR are answered here.')
-    if (type === AXFR)
-      return this.#inDomain(actor, 'dns_api_expensive', async (domain) => this.#transfer(actor, domain))
+    const isAxfr = type === AXFR
+    if (this.#octets.readUInt16BE(HEADER + name.length + 2) !== CLASSES.IN || (!isAxfr && isOfQuestions(type)))
+      throw new Refused('REFUSED', 'Only AXFR, and questions for one type, are answered here.')
+    if (isAxfr) return this.#inDomain(actor, 'dns_api_expensive', async (domain) => this.#transfer(actor, domain))
     return this.#inDomain(actor, 'dns_api_cheap', async (domain) => {
-      const soa = soaRecord(this.#system, domain)
-      const isOwn = domain.name === textOf(name)
-      return this.#reply({ rcode: 'NOERROR', ...(isOwn ? { answers: [soa] } : { authorities: [soa] }) })
+      const subname = subnameIn(domain.name, textOf(name))
+      return this.#reply(await contentsOf({ system: this.#system, actor, domain }, { subname, type: typeOf(type) }))
     })
   }
 

@@ -23,6 +23,11 @@ function isMeta(type: number): boolean {
   return type === 0 || type === 41 || (type >= 128 && type <= 254)
 }
 
+/** Reports whether a type is one of questions alone, or of all types. */
+export function isOfQuestions(type: number): boolean {
+  return isMeta(type) || type === CLASSES.ANY
+}
+
 /** Returns a name in wire form as text, in lower case, without final dot. */
 export function textOf(wire: string): string {
   return printName(lowerCase(wire)).slice(0, -1)
@@ -57,10 +62,10 @@ function together(prerequisites: Prerequisite[]): Prerequisite[] {
 function prerequisiteOf(message: Buffer, record: WireRecord, domain: string): Prerequisite {
   const { type, class: kind, ttl, data, end } = record
   if (ttl !== 0) throw new Refused('FORMERR', 'A prerequisite has a TTL.')
-  const subname = subnameIn(domain, record)
+  const subname = subnameIn(domain, textOf(record.owner))
   if (kind === CLASSES.IN) {
     if (type === 6) throw new Refused('REFUSED', 'The content of the SOA cannot be a prerequisite.')
-    if (isMeta(type) || type === CLASSES.ANY) throw new Refused('FORMERR', 'A prerequisite has a type of questions.')
+    if (isOfQuestions(type)) throw new Refused('FORMERR', 'A prerequisite has a type of questions.')
     return { subname, type: typeOf(type), exists: true, contents: new Set([contentOf(message, record).key]) }
   }
   if ((kind !== CLASSES.ANY && kind !== CLASSES.NONE) || data !== end)
@@ -70,7 +75,7 @@ function prerequisiteOf(message: Buffer, record: WireRecord, domain: string): Pr
 
 function stepOf(message: Buffer, record: WireRecord, domain: string): Step {
   const { type, class: kind, ttl, data, end } = record
-  const subname = subnameIn(domain, record)
+  const subname = subnameIn(domain, textOf(record.owner))
   const isAny = type === CLASSES.ANY
   if (isMeta(type)) throw new Refused('FORMERR', 'An update has a type of questions.')
   if (kind === CLASSES.ANY) {
@@ -84,9 +89,8 @@ function stepOf(message: Buffer, record: WireRecord, domain: string): Step {
   return { subname, type: typeOf(type), content, ...(kind === CLASSES.IN && { ttl }) }
 }
 
-/** Returns the part of a record's name before that of the domain. @throws Refused */
-function subnameIn(domain: string, { owner }: WireRecord): string {
-  const name = textOf(owner)
+/** Returns the part of a name before that of the domain. @throws Refused */
+export function subnameIn(domain: string, name: string): string {
   if (name === domain) return ''
   const before = name.slice(0, -domain.length)
   // A dot with a backslash is within a label.

@@ -125,7 +125,13 @@ test('messages that are not signed, or of another form, get what the contract sa
   const cases: [string, Buffer, string][] = [
     ['not signed', plain, 'REFUSED'],
     ['a query without signature', messageOf({ flags: 0, question }), 'REFUSED'],
-    ['a query for A', signedWith(key, messageOf({ flags: 0, question: { name: zone, type: 1 } })).message, 'REFUSED'],
+    [
+      'a query for ANY',
+      signedWith(key, messageOf({ flags: 0, question: { name: zone, type: 255 } })).message,
+      'REFUSED',
+    ],
+    ['a query for RRSIG', signedWith(key, messageOf({ flags: 0, question: { name: zone, type: 46 } })).message, 'REFUSED'], // prettier-ignore
+    ['a query of another class', signedWith(key, messageOf({ flags: 0, question: { name: zone, type: 1, class: 3 } })).message, 'REFUSED'], // prettier-ignore
     ['NOTIFY', messageOf({ flags: 4 << 11, question }), 'NOTIMP'],
     ['no zone', signedWith(key, messageOf({})).message, 'FORMERR'],
     ['a zone of another type', signedWith(key, messageOf({ question: { name: zone, type: 1 } })).message, 'FORMERR'],

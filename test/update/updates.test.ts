@@ -1,5 +1,5 @@
 import { newDomain, newRRset, rrset as bodyOf, shared, succeeded } from '../support/clients/api.ts'
-import { keyFor, nsupdate, transferred } from '../support/clients/dns-update.ts'
+import { asked, keyFor, nsupdate, transferred } from '../support/clients/dns-update.ts'
 import { addPolicies, addToken } from '../support/clients/tokens.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { useService } from '../support/harness.ts'
@@ -190,6 +190,31 @@ test('all three algorithms, and TCP', async (t) => {
       'NOERROR',
     )
   t.is(Object.keys(await shown()).length, 3)
+})
+
+test('a question with a key gets the RRset that the API shows', async (t) => {
+  const { zone, key, port } = await newUpdater(
+    { subname: 'www', records: ['192.0.2.1', '192.0.2.2'] },
+    { subname: 'alias', type: 'CNAME', records: ['x.example.'] },
+    { subname: 'sub', type: 'NS', records: ['ns.example.'] },
+  )
+  const ask = async (name: string, type: string) => {
+    const [code, ...records] = await asked({ port, key }, name, type)
+    return [code, ...records.map((line) => line.replaceAll(`${zone}.`, 'ZONE').replace(/ SOA .*/, ' SOA'))]
+  }
+  const none = ['NOERROR', 'ZONE 300 IN SOA']
+  const found = await ask(`www.${zone}`, 'A')
+  t.deepEqual(found.toSorted(), ['NOERROR', 'www.ZONE 3600 IN A 192.0.2.1', 'www.ZONE 3600 IN A 192.0.2.2'])
+  t.deepEqual(await ask(`alias.${zone}`, 'A'), ['NOERROR', 'alias.ZONE 3600 IN CNAME x.example.'])
+  t.deepEqual(await ask(`sub.${zone}`, 'NS'), ['NOERROR', 'sub.ZONE 3600 IN NS ns.example.'])
+  t.deepEqual(await ask(`www.${zone}`, 'AAAA'), none)
+  t.deepEqual(await ask(`none.${zone}`, 'A'), none)
+  t.deepEqual(await ask(`alias.${zone}`, 'SOA'), none)
+  t.deepEqual(await ask(zone, 'SOA'), none)
+  t.is((await ask(zone, 'NS')).length, 3)
+  t.deepEqual(await ask(zone, 'NSEC'), ['REFUSED'])
+  const foreign = await newDomain((await service().account()).api)
+  t.deepEqual(await ask(foreign, 'A'), ['NOTAUTH'])
 })
 
 test('a transfer has the records that the API shows, between the SOA', async (t) => {

@@ -56,6 +56,15 @@ export async function transferred({ port, key, zone }: { port: number; key: Key;
   return output.split('\n').filter((line) => line !== '' && !line.includes('TSIG'))
 }
 
+/** Asks with BIND's dig; returns the code, and the records of answer and authority. */
+export async function asked({ port, key }: { port: number; key: Key }, name: string, type: string): Promise<string[]> {
+  const args = ['@127.0.0.1', '-p', `${port}`, '-y', `${key.algorithm}:${key.name}:${key.secret}`, name, type, '+norec']
+  const { output } = await runWith('dig', [...args, '+noall', '+comments', '+answer', '+authority'], '')
+  const status = /status: (\w+)/.exec(output)?.[1] ?? output
+  const records = output.split('\n').filter((line) => /\sIN\s/.test(line) && !line.startsWith(';'))
+  return [status, ...records.map((line) => line.replace(/\s+/g, ' '))]
+}
+
 /** A record of a message, as text and numbers. */
 export interface Entry {
   name: string
