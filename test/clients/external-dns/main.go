@@ -1,5 +1,5 @@
-// Makes the records of a PowerDNS server those of a file, once, as external-dns does: its own flags, provider, registry and
-// plan, without the sources and the other providers, which need more modules than the module proxy has. The file is in
+// Makes the records of a server those of a file, once, as external-dns does: its own flags, provider (pdns or rfc2136),
+// registry and plan, without the sources and the other providers, which need more modules than the module proxy has. The file is in
 // RECORDS: endpoints as JSON.
 package main
 
@@ -12,7 +12,9 @@ import (
 	"sigs.k8s.io/external-dns/endpoint"
 	"sigs.k8s.io/external-dns/pkg/apis/externaldns"
 	"sigs.k8s.io/external-dns/plan"
+	"sigs.k8s.io/external-dns/provider"
 	"sigs.k8s.io/external-dns/provider/pdns"
+	"sigs.k8s.io/external-dns/provider/rfc2136"
 	"sigs.k8s.io/external-dns/registry/txt"
 )
 
@@ -21,9 +23,12 @@ func main() {
 	config := externaldns.NewConfig()
 	must(config.ParseFlags(os.Args[1:]))
 	filter := endpoint.NewDomainFilter(config.DomainFilter)
-	provider, err := pdns.New(ctx, config, filter)
+	create := map[string]func(context.Context, *externaldns.Config, *endpoint.DomainFilter) (provider.Provider, error){
+		"pdns": pdns.New, "rfc2136": rfc2136.New,
+	}[config.Provider]
+	server, err := create(ctx, config, filter)
 	must(err)
-	registry, err := txt.New(config, provider)
+	registry, err := txt.New(config, server)
 	must(err)
 	current, err := registry.Records(ctx)
 	must(err)

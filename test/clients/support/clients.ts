@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava'
 import { domainOf, newDomain, succeeded } from '../../support/clients/api.ts'
+import type { Client } from '../../support/clients/client.ts'
 import { lookUp, verifyTransfer } from '../../support/dns/dns.ts'
 import { validate } from '../../support/dns/validators.ts'
 import { type TestProcess, type TestServers, useServers } from '../../support/harness.ts'
@@ -15,6 +16,12 @@ export interface Place {
   front: Front
   /** The nameserver's address and port. */
   dns: string
+}
+
+/** Of these servers, those of a domain. */
+interface Site {
+  servers: TestServers
+  service: { api: Client }
 }
 
 /** The host name that is built into deSEC's clients. */
@@ -37,39 +44,47 @@ export function usePlace(): () => Place {
   return () => place!
 }
 
+/** Names in a domain. */
+export type Names = { subname: string } | { subname_pattern: string }
+
+/** A new token that may write only what these policies allow. */
+export async function newToken(api: Client, allowed: object[][]): Promise<{ id: string; token: string }> {
+  const made = succeeded(await api.post('/auth/tokens/', { name: 'client' }), 201).json as { id: string; token: string }
+  for (const policy of [{ domain: null, subname: null, type: null, perm_write: false }, ...allowed.flat()])
+    succeeded(await api.post(`/auth/tokens/${made.id}/policies/rrsets/`, policy), 201)
+  return made
+}
+
 /** A domain for a client to work on. */
 export class Domain {
   readonly name: string
-  readonly #place: Place
+  readonly #place: Site
   readonly #ds: string[]
 
-  private constructor(name: string, place: Place, ds: string[]) {
+  private constructor(name: string, place: Site, ds: string[]) {
     this.name = name
     this.#place = place
     this.#ds = ds
   }
 
-  static async create(place: Place, name: string): Promise<Domain> {
+  static async create(place: Site, name: string): Promise<Domain> {
     await newDomain(place.service.api, name)
     return Domain.find(place, name)
   }
 
   /** A domain that the client has created. */
-  static async find(place: Place, name: string): Promise<Domain> {
+  static async find(place: Site, name: string): Promise<Domain> {
     return new Domain(name, place, (await domainOf(place.service.api, name)).keys[0]!.ds)
   }
 
   /** The secret of a token that may write only RRsets of these types at these names, which are of `subname` or a pattern. */
-  async tokenFor(names: { subname: string } | { subname_pattern: string }, ...types: string[]): Promise<string> {
-    const { api } = this.#place.service
-    const { id, token } = succeeded(await api.post('/auth/tokens/', { name: 'client' }), 201).json as Record<
-      string,
-      string
-    >
-    const allowed = types.map((type) => ({ domain: this.name, ...names, type, perm_write: true }))
-    for (const policy of [{ domain: null, subname: null, type: null, perm_write: false }, ...allowed])
-      succeeded(await api.post(`/auth/tokens/${id!}/policies/rrsets/`, policy), 201)
-    return token!
+  async tokenFor(names: Names, ...types: string[]): Promise<string> {
+    return (await newToken(this.#place.service.api, [this.allows(names, ...types)])).token
+  }
+
+  /** Policies that allow this. */
+  allows(names: Names, ...types: string[]): object[] {
+    return types.map((type) => ({ domain: this.name, ...names, type, perm_write: true }))
   }
 
   /** Asserts that dig finds these contents at a name, and that delv validates them. */

@@ -25,7 +25,7 @@ export interface Pebble {
 /** No random delays or rejected nonces, and every order is validated. */
 const ENVIRONMENT = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', PEBBLE_AUTHZREUSE: '0' }
 
-export async function startPebble({ authority, dns }: Place): Promise<Pebble> {
+export async function startPebble({ authority, dns }: Pick<Place, 'authority' | 'dns'>): Promise<Pebble> {
   const folder = newFolder()
   const { key, cert } = await authority.issue(['localhost', '127.0.0.1'])
   writeFileSync(join(folder, 'key.pem'), key)
