@@ -19,6 +19,7 @@ import { Report } from './runner/report.ts'
 import { removeInstanceFolders } from './support/servers/folders.ts'
 import {
   browser,
+  builtClientTools,
   clientTools,
   dnsTools,
   nameservers,
@@ -115,6 +116,7 @@ function progress(text: string): void {
 async function install(files: string[]): Promise<void> {
   const more = [
     ...(files.some((file) => file.includes('/clients/')) ? clientTools : []),
+    ...(files.some((file) => file.includes('/clients/built/')) ? builtClientTools : []),
     ...(files.some((file) => file.includes('/deep/')) ? neighbours : []),
     // The parent zones of the tests have them.
     ...(files.some((file) => /\/served\/|\/delegation/.test(file)) ? nameservers : []),

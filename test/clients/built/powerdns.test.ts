@@ -1,4 +1,3 @@
-import type { ExecutionContext } from 'ava'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../../../src/installation/project.ts'
@@ -9,6 +8,7 @@ import { newFolder } from '../../support/servers/folders.ts'
 import { Domain, usePlace } from '../support/clients.ts'
 import { blocks } from '../support/documents.ts'
 import { build, lackOfGo, newModule } from '../support/go.ts'
+import { buildExternalDns } from '../support/modules.ts'
 import { run, shell, succeeded } from '../support/programs.ts'
 
 // Libraries in Go for PowerDNS' API, at ours.
@@ -71,9 +71,3 @@ needs(lackOfGo(), test)(
     await domain.isValid(t)
   },
 )
-
-/** Builds our program with external-dns' packages. */
-async function buildExternalDns(t: ExecutionContext): Promise<string> {
-  const sources = join(projectFolder(), 'test', 'clients', 'external-dns')
-  return build(await newModule(t, sources, ['sigs.k8s.io/external-dns@v0.22.0']))
-}

@@ -90,5 +90,15 @@ export const clientTools: Requirement[] = [
   },
 ]
 
+/** Those that only the suite of clients runs. */
+export const builtClientTools: Requirement[] = [
+  { what: 'knsupdate', isThere: () => hasAll('knsupdate'), packages: ['knot-dnsutils'] },
+  {
+    what: "Ansible with Debian's collections",
+    isThere: () => existsSync('/usr/lib/python3/dist-packages/ansible_collections/community/general'),
+    packages: ['ansible', 'python3-dnspython'],
+  },
+]
+
 /** Where Debian keeps the sources of Go libraries: a GOPATH. */
 export const GO_LIBRARIES = '/usr/share/gocode'
