@@ -7,7 +7,7 @@ export const TESTS = 'build/test'
 
 /** Tests with programs of other projects. */
 const CLIENTS = /^clients\//
-/** Those that are built from modules of Go first, which takes minutes: `npm run test:clients` runs them. */
+/** Those that are built from modules of Go first, or need large packages, which takes minutes: `npm run test:clients` runs them. */
 const BUILT = /^clients\/built\//
 /** Tests that have a command of their own, test/images/run.ts. */
 const IMAGES = /^images\//
