@@ -93,7 +93,7 @@ export const GROUPS = {
     )`
       URL under which clients reach the API, such as "https://dns.example.net"; required with MAIL_URL`,
     trustedProxies: unset('TRUSTED_PROXIES', parse.networks, [])`
-      addresses or networks of proxies whose "X-Forwarded-*" headers count, separated by commas`,
+      addresses or networks of proxies whose "X-Forwarded-*" headers, and PROXY headers of DNS UPDATE, count, separated by commas`,
     console: setting('CONSOLE', parse.isOn, 'on')`
       whether the service has its web console at "/console/", where browsers that open "/" get`,
     powerdnsApi: setting('POWERDNS_API', parse.isOn, 'on')`

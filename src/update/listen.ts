@@ -10,9 +10,10 @@ import {
   UPDATE_DATAGRAMS,
   UPDATE_IDLE_TIME,
 } from '../limits.ts'
-import { networkOf } from '../service/throttling/callers.ts'
+import { isTrusted, networkOf, parseAddress } from '../service/throttling/callers.ts'
 import type { System } from '../system.ts'
 import { UpdateDoor } from './exchange.ts'
+import { readProxyHeader } from './proxies.ts'
 
 /** The listeners for DNS UPDATE. */
 export interface UpdateListener {
@@ -26,7 +27,7 @@ export interface UpdateListener {
 export async function listenForUpdates(system: System): Promise<UpdateListener | undefined> {
   const { dnsUpdateHosts: hosts, dnsUpdatePort: wanted } = system.config
   if (wanted === undefined) return undefined
-  const listener = new Listener(new UpdateDoor(system))
+  const listener = new Listener(system)
   try {
     for (const host of hosts) await listener.open(host, wanted)
   } catch (error) {
@@ -36,19 +37,28 @@ export async function listenForUpdates(system: System): Promise<UpdateListener |
   return listener
 }
 
+/** An open connection. */
+interface Connection {
+  /** undefined: a trusted proxy */
+  client: string | undefined
+  /** Whether a message is in work. */
+  isBusy: boolean
+}
+
 class Listener implements UpdateListener {
+  readonly #system: System
   readonly #door: UpdateDoor
   readonly #servers: Server[] = []
   readonly #datagrams: Datagrams[] = []
-  /** The open connections, and whether a message is in work on them. */
-  readonly #connections = new Map<Socket, { client: string; isBusy: boolean }>()
+  readonly #connections = new Map<Socket, Connection>()
   readonly #working = new Set<Promise<void>>()
   #received = 0
   #isClosed = false
   port = 0
 
-  constructor(door: UpdateDoor) {
-    this.#door = door
+  constructor(system: System) {
+    this.#system = system
+    this.#door = new UpdateDoor(system)
   }
 
   /** Listens on an address, by TCP and UDP. @throws StartError */
@@ -98,6 +108,8 @@ class Listener implements UpdateListener {
   /** Answers a datagram. Those beyond the bound are dropped: their clients send them again. */
   #receive(datagrams: Datagrams, octets: Buffer, { address, port }: { address: string; port: number }): void {
     if (this.#isClosed || this.#received >= UPDATE_DATAGRAMS) return
+    const proxied = this.#isProxy(address) ? headerOf(octets) : { size: 0 }
+    if (proxied === undefined) return
     this.#received++
     const send = async (message: Buffer) =>
       new Promise<void>((resolve) => {
@@ -106,8 +118,13 @@ class Listener implements UpdateListener {
         })
       })
     const gone = new AbortController().signal
-    const peer = { address: plain(address), isTcp: false, send, gone, end: () => undefined }
-    this.#track(this.#door.answer(octets, peer).finally(() => this.#received--))
+    const client = proxied.address ?? plain(address)
+    const peer = { address: client, isTcp: false, send, gone, end: () => undefined }
+    this.#track(this.#door.answer(octets.subarray(proxied.size), peer).finally(() => this.#received--))
+  }
+
+  #isProxy(address: string): boolean {
+    return isTrusted(this.#system.config, parseAddress(address)!)
   }
 
   #track(work: Promise<void>): void {
@@ -116,16 +133,15 @@ class Listener implements UpdateListener {
   }
 
   #connect(socket: Socket): void {
-    const address = plain(socket.remoteAddress ?? '')
-    const client = address === '' ? '' : networkOf(address)
-    const others = [...this.#connections.values()].filter((each) => each.client === client).length
-    if (
-      address === '' ||
-      this.#isClosed ||
-      others >= UPDATE_CONNECTIONS.each ||
-      this.#connections.size >= UPDATE_CONNECTIONS.all
-    ) {
-      // prettier-ignore
+    // Without an address, the client is gone.
+    const address = parseAddress(socket.remoteAddress ?? '')?.toString()
+    if (address === undefined || this.#isClosed || this.#connections.size >= UPDATE_CONNECTIONS.all) {
+      socket.destroy()
+      return
+    }
+    const client = this.#isProxy(address) ? undefined : networkOf(address)
+    const others = [...this.#connections.values()].filter((each) => each.client === client)
+    if (client !== undefined && others.length >= UPDATE_CONNECTIONS.each) {
       socket.destroy()
       return
     }
@@ -148,7 +164,7 @@ class Listener implements UpdateListener {
   /** Answers the messages of a connection, one after the other. */
   async #serve(
     socket: Socket,
-    { address, gone, state }: { address: string; gone: AbortSignal; state: { isBusy: boolean } },
+    { address, gone, state }: { address: string; gone: AbortSignal; state: Connection },
   ): Promise<void> {
     const end = () => socket.destroy()
     const send = async (message: Buffer) => {
@@ -158,7 +174,8 @@ class Listener implements UpdateListener {
       await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => undefined)
       clearTimeout(late)
     }
-    const messages = messagesOf(socket)
+    let from = address
+    const messages = messagesOf(socket, state.client === undefined, (client) => (from = client))
     const serveNext = async () => {
       const idle = setTimeout(end, UPDATE_IDLE_TIME)
       const { value } = await messages.next().catch(() => ({ value: undefined }))
@@ -166,7 +183,7 @@ class Listener implements UpdateListener {
       if (value === undefined || this.#isClosed) return false
       state.isBusy = true
       const late = setTimeout(end, EXPORT_TIME)
-      await this.#door.answer(value, { address, isTcp: true, send, gone, end })
+      await this.#door.answer(value, { address: from, isTcp: true, send, gone, end })
       clearTimeout(late)
       state.isBusy = false
       return true
@@ -175,11 +192,27 @@ class Listener implements UpdateListener {
   }
 }
 
-/** Returns the messages that come on a connection (RFC 1035 §4.2.2). */
-async function* messagesOf(socket: Socket): AsyncGenerator<Buffer, undefined> {
+/**
+ * Returns the messages that come on a connection (RFC 1035 §4.2.2).
+ * @param isProxied whether it may begin with the header of a proxy
+ * @param isFrom gets the client's address in it
+ */
+async function* messagesOf(
+  socket: Socket,
+  isProxied: boolean,
+  isFrom: (client: string) => void,
+): AsyncGenerator<Buffer, undefined> {
   let rest = Buffer.alloc(0)
+  let isBegun = !isProxied
   for await (const chunk of socket) {
     rest = Buffer.concat([rest, chunk as Buffer])
+    if (!isBegun) {
+      const header = readProxyHeader(rest)
+      if (header === undefined) continue
+      isBegun = true
+      rest = rest.subarray(header.size)
+      if (header.address !== undefined) isFrom(header.address)
+    }
     while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE(0)) {
       const end = 2 + rest.readUInt16BE(0)
       yield rest.subarray(2, end)
@@ -189,7 +222,16 @@ async function* messagesOf(socket: Socket): AsyncGenerator<Buffer, undefined> {
   return undefined
 }
 
+/** Returns the header of a datagram from a proxy; undefined if it is malformed. */
+function headerOf(octets: Buffer): ReturnType<typeof readProxyHeader> {
+  try {
+    return readProxyHeader(octets)
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns an address without its zone, and an IPv4 address that is mapped to IPv6 as such. */
 function plain(address: string): string {
-  return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+  return parseAddress(address)!.toString()
 }

@@ -139,6 +139,7 @@ test('messages that are not signed, or of another form, get what the contract sa
     ['a compressed name', compressed, 'FORMERR'],
     ['cut', plain.subarray(0, -1), 'FORMERR'],
     ['compressed names in its signature', compressedSignature(key, zone), 'FORMERR'],
+    ["a proxy's header", Buffer.concat([Buffer.from('0d0a0d0a000d0a515549540a21120000', 'hex'), signedWith(key, plain).message]), 'FORMERR'], // prettier-ignore
     ['longer', Buffer.concat([plain, Buffer.alloc(1)]), 'FORMERR'],
     ['AXFR by UDP', signedWith(key, messageOf({ flags: 0, question: { name: zone, type: 252 } })).message, 'REFUSED'],
     ['signed twice', signedWith(key, signedWith(key, plain).message).message, 'FORMERR'],
@@ -185,7 +186,7 @@ test('by TCP, messages of a connection are answered in their order', async (t) =
   const { key, port, zone } = await site()
   const ids = [1, 2, 3]
   const messages = ids.map((id) => signedWith(key, addition(zone, `tcp-${id}`, { id })).message)
-  const answers = await sendByTcp(port, ...messages)
+  const answers = await sendByTcp(port, { messages })
   t.deepEqual(
     answers.map((answer) => answer.readUInt16BE(0)),
     ids,

@@ -105,6 +105,13 @@ test('SOA and NS of the apex stay, whatever an update deletes; its SOA is ignore
   t.deepEqual(((await api.get(`/domains/${zone}/rrsets/@/NS/`)).json as { records: string[] }).records, [last])
 })
 
+test('without a zone, nsupdate asks for it, signed, and updates it', async (t) => {
+  const { zone, key, port, shown } = await newUpdater()
+  t.is(await nsupdate({ port, key }, `add www.new.${zone} 300 A 192.0.2.1`), 'NOERROR')
+  t.is(await nsupdate({ port, key }, `add ${zone} 300 A 192.0.2.2`), 'NOERROR')
+  t.deepEqual(Object.keys(await shown()).toSorted(), [' A', 'www.new A'])
+})
+
 test('all five prerequisites decide, and nothing is done if one does not hold', async (t) => {
   const { zone, update, shown } = await newUpdater({ subname: 'www', records: ['192.0.2.1', '192.0.2.2'] })
   const cases: [string[], string][] = [

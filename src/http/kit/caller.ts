@@ -1,11 +1,8 @@
-import ipaddr from 'ipaddr.js'
-import { isIP, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Actor } from '../../service/actor.ts'
-import { shownAddress } from '../../service/throttling/callers.ts'
+import { type Address, isTrusted, parseAddress as parse, shownAddress } from '../../service/throttling/callers.ts'
 import type { Config } from '../../settings/config.ts'
 import type { AppContext, State } from './context.ts'
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /** The address of the other end of each connection. A socket no longer has it once the client is gone. */
 const peers = new WeakMap<Socket, Address>()
@@ -85,13 +82,4 @@ function peerAddress(ctx: AppContext): Address {
 export function directClient(config: Config, socket: Socket): string | undefined {
   const address = peers.get(socket)
   return address === undefined || isTrusted(config, address) ? undefined : address.toString()
-}
-
-function parse(text: string): Address | undefined {
-  const bare = text.replace(/%.*$/, '')
-  return isIP(bare) === 0 ? undefined : ipaddr.process(bare)
-}
-
-function isTrusted({ trustedProxies }: Config, address: Address): boolean {
-  return trustedProxies.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
 }

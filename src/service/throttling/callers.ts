@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { isIP } from 'node:net'
 import type { Config } from '../../settings/config.ts'
 import type { System } from '../../system.ts'
 import { type Actor, hasToken, type Visit, type Writer } from '../actor.ts'
@@ -61,6 +62,19 @@ export function networkOf(address: string): string {
   const parsed = ipaddr.process(address)
   const network = 'parts' in parsed ? new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]) : parsed
   return network.toString()
+}
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** Reads an address, perhaps with a zone. An IPv4 address that is mapped to IPv6 becomes IPv4. */
+export function parseAddress(text: string): Address | undefined {
+  const bare = text.replace(/%.*$/, '')
+  return isIP(bare) === 0 ? undefined : ipaddr.process(bare)
+}
+
+/** Reports whether an address is that of a proxy which says for whom it speaks (contract §3.1). */
+export function isTrusted({ trustedProxies }: Pick<Config, 'trustedProxies'>, address: Address): boolean {
+  return trustedProxies.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
 }
 
 /** Returns a client's address as the log shows it: in full, its IPv4 /24 or IPv6 /48 network, or null. */

@@ -37,12 +37,14 @@ async function runWith(program: string, args: string[], input: string): Promise<
   )
 }
 
-/** Runs BIND's nsupdate; returns the code of the answer. */
+/** Runs BIND's nsupdate; returns the code of the answer. Without `zone`, it asks for the zone. */
 export async function nsupdate(
-  { port, key, zone, tcp = false, algorithm = key.algorithm }: { port: number; key: Key; zone: string; tcp?: boolean; algorithm?: string }, // prettier-ignore
+  { port, key, zone, tcp = false, algorithm = key.algorithm }: { port: number; key: Key; zone?: string; tcp?: boolean; algorithm?: string }, // prettier-ignore
   ...lines: string[]
 ): Promise<string> {
-  const script = [`server 127.0.0.1 ${port}`, `key ${algorithm}:${key.name} ${key.secret}`, `zone ${zone}.`, ...lines]
+  const script = [`server 127.0.0.1 ${port}`, `key ${algorithm}:${key.name} ${key.secret}`]
+  if (zone !== undefined) script.push(`zone ${zone}.`)
+  script.push(...lines)
   const { output, code } = await runWith('nsupdate', [...(tcp ? ['-v'] : []), '-t', '20'], [...script, 'send', ''].join('\n')) // prettier-ignore
   const failure = /update failed: (\w+)/.exec(output)?.[1]
   if (code === 0 && output === '') return 'NOERROR'
@@ -50,8 +52,20 @@ export async function nsupdate(
 }
 
 /** Transfers a zone with BIND's dig; returns its records, or what dig says. */
-export async function transferred({ port, key, zone }: { port: number; key: Key; zone: string }): Promise<string[]> {
-  const args = ['@127.0.0.1', '-p', `${port}`, '-y', `${key.algorithm}:${key.name}:${key.secret}`, zone, 'AXFR']
+export async function transferred(
+  { port, key, zone, from = '127.0.0.1' }: { port: number; key: Key; zone: string; from?: string }, // prettier-ignore
+): Promise<string[]> {
+  const args = [
+    '@127.0.0.1',
+    '-b',
+    from,
+    '-p',
+    `${port}`,
+    '-y',
+    `${key.algorithm}:${key.name}:${key.secret}`,
+    zone,
+    'AXFR',
+  ]
   const { output } = await runWith('dig', [...args, '+noall', '+answer', '+onesoa'], '')
   return output.split('\n').filter((line) => line !== '' && !line.includes('TSIG'))
 }
@@ -152,10 +166,21 @@ export async function sendTo(port: number, message: Buffer, time = 5_000): Promi
   }
 }
 
-/** Sends messages by TCP, at once, and returns as many answers; fewer if the connection ends. */
-export async function sendByTcp(port: number, ...messages: Buffer[]): Promise<Buffer[]> {
-  const socket = connect({ host: '127.0.0.1', port })
-  socket.write(Buffer.concat(messages.flatMap((message) => [uint16(message.length), message])))
+/**
+ * Sends messages by TCP, at once, and returns as many answers; fewer if the connection ends.
+ * @param sent.header what comes before them
+ * @param sent.piece sends pieces of so many octets, one after the other
+ */
+export async function sendByTcp(
+  port: number,
+  { header = Buffer.alloc(0), messages, piece = Infinity }: { header?: Buffer; messages: Buffer[]; piece?: number },
+): Promise<Buffer[]> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  const octets = Buffer.concat([header, ...messages.flatMap((message) => [uint16(message.length), message])])
+  if (piece === Infinity) socket.write(octets)
+  else
+    for (let at = 0; at < octets.length; at += piece)
+      await new Promise((sent) => socket.write(octets.subarray(at, at + piece), () => setImmediate(sent)))
   const answers: Buffer[] = []
   let rest = Buffer.alloc(0)
   for await (const chunk of socket) {

@@ -59,6 +59,7 @@ export const neighbours: Requirement[] = [
   { what: 'Unbound', isThere: () => hasAll('unbound'), packages: ['unbound'] },
   { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] },
   { what: 'PgBouncer', isThere: () => hasAll('pgbouncer'), packages: ['pgbouncer'] },
+  { what: 'dnsdist', isThere: () => hasAll('dnsdist'), packages: ['dnsdist'] },
   { what: 'promtool', isThere: () => hasAll('promtool'), packages: ['prometheus'] },
   { what: 'Patroni', isThere: () => hasAll('patroni'), packages: ['patroni'] },
   { what: 'etcd', isThere: () => hasAll('etcd'), packages: ['etcd-server'] },

@@ -52,6 +52,12 @@ const EXAMPLES = {
       `${text.replace('/var/lib/powerdns', folder)}socket-dir=${folder}\nwrite-pid=no\nsecurity-poll-suffix=\n`,
   },
   'catalog-nsd.conf': { ...NSD, number: 38 },
+  'dnsdist.conf': {
+    program: 'dnsdist',
+    number: 30,
+    args: (file: string) => ['--supervised', '--disable-syslog', '-C', file],
+    edit: (text: string) => text,
+  },
 } as const
 
 /** Starts a nameserver with a file of docs/examples. */
@@ -62,6 +68,7 @@ export async function startExample(name: keyof typeof EXAMPLES, places: Places):
   const portOf = (address: string) => places.ports.get(Number(address.split('.').at(-1)))!
   const text = readFileSync(join(projectFolder(), 'docs', 'examples', name), 'utf8')
     .replace(/(10\.0\.0\.\d+)@53\b/g, (_, address: string) => `${HOST}@${portOf(address)}`)
+    .replace(/(10\.0\.0\.\d+):53(?:53)?\b/g, (_, address: string) => `${HOST}:${portOf(address)}`)
     .replace(/(10\.0\.0\.\d+) key/g, (_, address: string) => `${HOST} port ${portOf(address)} key`)
     .replace('listen-on {', `listen-on port ${own} {`)
     .replace(/port([:=] ?)53\n/, `port$1${own}\n`)
