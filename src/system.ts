@@ -61,8 +61,8 @@ export interface System {
   /** The issuer of single sign-on; undefined: there is none. */
   issuer: Issuer | undefined
   mailer: Mailer
-  /** Rings when a mail was queued in this process. */
-  mailBell: Bell
+  /** Rings when this process has caused work, or can do more. */
+  workBell: Bell
   /** The counters of requests; undefined: throttling is off. */
   counters: Counters | undefined
   bounds: Bounds

@@ -81,7 +81,7 @@ const ROOMS: Record<string, readonly string[]> = {
       'domains',
       'repair',
     ],
-    ...['zone', 'secrets', 'names', 'passkeys', 'tokens', 'mails', 'throttling'],
+    ...['zone', 'secrets', 'names', 'passkeys', 'tokens', 'mails', 'throttling', 'work'],
   ],
   nameserver: ['powerdns', 'secondaries', 'parents', 'wire'],
   store: ['zone', 'tokens', 'domains', 'accounts', 'connections'],

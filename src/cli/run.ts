@@ -25,6 +25,7 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   dnssec: async () => (await import('./dnssec.ts')).addDnssec,
   delegation: async () => (await import('./delegation.ts')).addDelegation,
   signalling: async () => (await import('./signalling.ts')).addSignalling,
+  work: async () => (await import('./work.ts')).addWork,
   migrate: async () => (await import('./database.ts')).addDatabase,
   adopt: async () => (await import('./adopt.ts')).addAdopt,
   release: async () => (await import('./adopt.ts')).addAdopt,

@@ -12,6 +12,7 @@ export interface BackgroundTask {
 
 /**
  * Repeats `work` with pauses until `signal` aborts. After a failure it logs the reason and pauses for RECOVERY_PAUSE.
+ * @param work may return its pause
  * @param pause milliseconds
  * @param bell ends a pause; if it rings while `work` runs, the next one. The code that aborts `signal` also rings it
  */
@@ -26,7 +27,7 @@ export async function runPeriodically(
   while (!signal.aborted) {
     const waking = bell?.next ?? signal
     const next = await work().then(
-      () => pause,
+      (own) => (typeof own === 'number' ? own : pause),
       (error: unknown) => {
         log.error(`${name} failed`, { reason: (error as Error).message })
         return RECOVERY_PAUSE

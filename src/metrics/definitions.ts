@@ -96,8 +96,9 @@ export const METRICS = {
   zoneplane_history_trimmed_total: counter('Entries that went because the histories of an account were too large.', {}),
   zoneplane_mails_queued: gauge('Mails that wait to be sent.', {}),
   zoneplane_oldest_mail_age_seconds: gauge('Age of the oldest of them; 0 if there is none.', {}),
-  zoneplane_mails_total: counter('Attempts to send a mail by their outcome.', {
-    outcome: ['sent', 'postponed', 'given_up'],
+  zoneplane_work_total: counter('Attempts to do what is to be done later, by its kind and their outcome.', {
+    kind: ['mail'],
+    outcome: ['done', 'failed', 'given_up'],
   }),
   zoneplane_secondary_answers_total: counter(
     'Answers of secondaries to the sweep: they serve the current version of a zone, are behind, or do not answer.',

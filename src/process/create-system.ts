@@ -120,7 +120,7 @@ export function createSystem(
     parents: new Parents({ resolvers: config.resolvers, isAllowed: (address) => mayAsk(config, address) }),
     issuer: createIssuer(config, log),
     mailer: createMailer(config),
-    mailBell: new Bell(),
+    workBell: new Bell(),
     counters: createCounters(config, pools.counters, log, metrics),
     bounds: {
       queues: new Budget({ each: 1 }),

@@ -6,15 +6,19 @@ import { notificationTask } from '../service/delegation/notifying.ts'
 import { signallingTask } from '../service/delegation/signalling.ts'
 import { historyLimitTask } from '../service/domains/history-limits.ts'
 import { retentionTask } from '../service/domains/retention.ts'
-import { mailTask } from '../service/mails/mail-queue.ts'
+import { MAIL } from '../service/mails/mails.ts'
 import { failoverTasks } from '../service/operation/failover.ts'
 import { measuringTask } from '../service/operation/measuring.ts'
 import { reconcileTask } from '../service/repair/reconcile.ts'
 import { rolloverTasks } from '../service/rollovers/advancing.ts'
 import { catalogTask } from '../service/secondaries/catalogs.ts'
 import { sweepTask } from '../service/secondaries/sweep.ts'
+import { workTask } from '../service/work/crew.ts'
 import type { System } from '../system.ts'
 import { listenForUpdates, type UpdateListener } from '../update/listen.ts'
+
+/** The kinds of work, in the order of the list that operators get. */
+const KINDS = [MAIL]
 
 /**
  * A running service. Its disposal refuses new requests and those that wait for a turn, finishes running ones, and stops
@@ -50,10 +54,11 @@ export async function serve(system: System): Promise<Running> {
     await Promise.all([listener.close(), updates?.close()])
     throw error
   }
+  system.log.info('mail destination', { destination: system.mailer.destination })
   const tasks = [
     reconcileTask(system),
     ...failoverTasks(system),
-    mailTask(system),
+    workTask(system, KINDS),
     retentionTask(system),
     historyLimitTask(system),
     catalogTask(system),

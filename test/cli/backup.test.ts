@@ -105,12 +105,12 @@ test.serial('it has neither private keys nor links in clear, and no mails', asyn
   const { db } = servers().system
   await query(
     db,
-    `insert into mails (created, recipient, subject, text, retry_at)
-     values (now(), 'someone@example.net', 'Subject', 'https://…/secret-code', now() + interval '1 day')`,
+    `insert into work (kind, subject, created, payload, due)
+     values ('mail', 'a', now(), '{"to": "someone@example.net", "text": "https://…/secret-code"}', now() + interval '1 day')`,
   )
   const other = join(folder, 'mails.dump')
   t.true((await zoneplane(['backup', other]))[0])
-  await query(db, 'delete from mails')
+  await query(db, 'delete from work')
   const [{ id }] = (await servers().pdns('GET', '/zones/kept.example./cryptokeys')).json as [{ id: number }]
   const { json } = await servers().pdns('GET', `/zones/kept.example./cryptokeys/${id}`)
   const { dnskey, privatekey } = json as { dnskey: string; privatekey: string }

@@ -44,6 +44,32 @@ async function newToken(email: string, ...options: string[]): Promise<{ id: stri
   return (await json('token', 'create', email, ...options)) as { id: string; token: string }
 }
 
+test.serial('what waits can be listed, made due, and dropped', async (t) => {
+  const { db } = service().system
+  await query(
+    db,
+    `insert into work (kind, subject, due, created, attempts, last_error, payload) values
+       ('ping', 'a.example', '2050-01-31T12:00Z', '2049-01-31T12:00Z', 2, 'timeout', '{"secret": "x"}'),
+       ('ping', 'b.example', null, '2049-01-31T12:00Z', 9, 'gone', null),
+       ('pong', 'c.example', '2050-02-28T12:00Z', '2049-01-31T12:00Z', 0, null, null)`,
+  )
+  t.deepEqual(await zoneplane('work', 'list', '--kind', 'ping'), [
+    true,
+    'kind  subject    account  due                  attempts  error\n' +
+      'ping  a.example           2050-01-31 12:00:00  2         timeout\n' +
+      'ping  b.example           given up             9         gone\n',
+  ])
+  t.deepEqual(((await json('work', 'list')) as unknown[]).at(-1), {
+    ...{ kind: 'ping', subject: 'b.example', account: null, due: null, claimed: null },
+    ...{ created: '2049-01-31T12:00:00.000000Z', attempts: 9, error: 'gone' },
+  })
+  t.deepEqual(await json('work', 'run', '--kind', 'ping'), { due: 1 })
+  t.like(((await json('work', 'list', '--kind', 'pong')) as unknown[])[0], { due: '2050-02-28T12:00:00.000000Z' })
+  t.deepEqual(await json('work', 'drop', '--kind', 'ping'), { dropped: 2 })
+  t.deepEqual(await json('work', 'drop', '--kind', 'pong'), { dropped: 1 })
+  t.deepEqual(await zoneplane('work', 'list', '--kind', 'ping'), [true, 'Nothing is to be done.\n'])
+})
+
 test.serial('an account can be created, listed, limited, disabled, enabled and deleted', async (t) => {
   const email = 'life@example.net'
   const made = (await json('account', 'create', email, '--domains', '2')) as Record<string, unknown>

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import * as mails from '../../src/store/accounts/mails.ts'
 import { query } from '../../src/store/database.ts'
+import * as work from '../../src/store/work.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
@@ -22,23 +22,25 @@ let people = 0
 async function queueMails(count: number): Promise<string[]> {
   const { system } = servers()
   const all = Array.from({ length: count }, () => `person-${++people}@example.test`)
-  for (const to of all) await mails.queue(system.db, { to, subject: 'A subject', text: TEXT, now: system.now() })
+  const now = system.now()
+  const mails = all.map((to) => ({ kind: 'mail', due: now, payload: { to, subject: 'A subject', text: TEXT } }))
+  await work.add(system.db, mails, now)
   return all
 }
 
 async function waiting(): Promise<number> {
-  const [row] = await query<{ count: number }>(servers().system.db, 'select count(*) as count from mails')
+  const [row] = await query<{ count: number }>(servers().system.db, 'select count(*) as count from work')
   return row!.count
 }
 
 async function attempts(): Promise<number> {
-  const [row] = await query<{ sum: number }>(servers().system.db, 'select coalesce(sum(attempts), 0) as sum from mails')
+  const [row] = await query<{ sum: number }>(servers().system.db, 'select coalesce(sum(attempts), 0) as sum from work')
   return row!.sum
 }
 
 /** Makes all waiting mails due now. */
 async function makeDue(): Promise<void> {
-  await query(servers().system.db, 'update mails set retry_at = now()')
+  await query(servers().system.db, 'update work set due = now()')
 }
 
 const recipients = ({ received }: MailServer) => received.map(({ to }) => to[0]).sort()

@@ -10,11 +10,12 @@ import { serve } from '../../src/process/tasks.ts'
 import { measure } from '../../src/service/operation/measuring.ts'
 import { audit } from '../../src/service/repair/audit.ts'
 import { reconcile } from '../../src/service/repair/reconcile.ts'
-import * as mails from '../../src/store/accounts/mails.ts'
-import { begin, one, query, transaction } from '../../src/store/database.ts'
+import { begin, one, query } from '../../src/store/database.ts'
 import { estimates } from '../../src/store/estimates.ts'
 import { latestMigration } from '../../src/store/migrate.ts'
+import * as work from '../../src/store/work.ts'
 import * as marks from '../../src/store/zone/marks.ts'
+import { DAY, later } from '../../src/time.ts'
 import type { Account } from '../support/clients/accounts.ts'
 import { newDomain, sendHeld, succeeded } from '../support/clients/api.ts'
 import { exchange, plainRequest } from '../support/clients/raw.ts'
@@ -190,11 +191,7 @@ test('failed statements are counted by pool and kind', async (t) => {
 
 test('what is stored is told as Postgres estimates it, and the queue of mails as it is', async (t) => {
   const { system } = service()
-  // In one transaction, so that nobody sends it meanwhile.
-  await transaction(system.db, async (trx) => {
-    await mails.queue(trx, { to: 'a@example.net', subject: 's', text: 't', now: system.now() })
-    await query(trx, `update mails set retry_at = now() + interval '1 day'`)
-  })
+  await work.add(system.db, [{ kind: 'mail', due: later(system.now(), DAY) }], system.now())
   for (const [table, name] of [
     ['accounts', 'zoneplane_accounts'],
     ['tokens', 'zoneplane_tokens'],
@@ -212,7 +209,7 @@ test('what is stored is told as Postgres estimates it, and the queue of mails as
   const values = await measured()
   t.is(values.get('zoneplane_mails_queued'), 1)
   t.true(values.get('zoneplane_oldest_mail_age_seconds')! > 0)
-  await query(system.db, 'delete from mails')
+  await query(system.db, 'delete from work')
   t.is((await measured()).get('zoneplane_oldest_mail_age_seconds'), 0)
 })
 

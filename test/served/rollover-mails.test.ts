@@ -68,7 +68,8 @@ async function waiting(name: string): Promise<string> {
 
 /** The texts of the mails about a domain with this subject, oldest first. */
 async function mails(name: string, subject = `${name} needs another DS record`): Promise<string[]> {
-  const sql = 'select text from mails where recipient = :email and subject = :subject order by created'
+  const sql = `select payload ->> 'text' as text from work
+    where payload ->> 'to' = :email and payload ->> 'subject' = :subject order by created`
   return (await query<{ text: string }>(servers().system.db, sql, { email, subject })).map(({ text }) => text)
 }
 

@@ -82,7 +82,7 @@ test('beyond the rates, notices wait and come in one mail: none is lost', async 
   t.is(letters(), 3)
   await tellOwners({ ...system, counters: undefined, now: () => later(system.now(), 3_600) })
   // It is not sent before that time.
-  const sql = 'select subject, text from mails where recipient = :email'
+  const sql = `select payload ->> 'subject' as subject, payload ->> 'text' as text from work where payload ->> 'to' = :email`
   const { subject, text } = await one<{ subject: string; text: string }>(system.db, sql, { email })
   t.is(letters(), 3)
   t.is(subject, 'The keys of your domains')
@@ -94,7 +94,8 @@ test('beyond the rates, notices wait and come in one mail: none is lost', async 
 /** The account's mails that wait, and those that were sent. */
 async function mailed(email: string): Promise<string> {
   const { system } = throttled()
-  const mails = await query<{ text: string }>(system.db, 'select text from mails where recipient = :email', { email })
+  const sql = `select payload ->> 'text' as text from work where payload ->> 'to' = :email`
+  const mails = await query<{ text: string }>(system.db, sql, { email })
   return [...mails, ...lettersTo(system, email)].map(({ text }) => text).join('\n')
 }
 

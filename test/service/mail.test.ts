@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -6,11 +7,11 @@ import { Bell } from '../../src/flow/bell.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem, type OpenSystem } from '../../src/process/create-system.ts'
 import { retentionTask } from '../../src/service/domains/retention.ts'
-import { mailTask, sendDue } from '../../src/service/mails/mail-queue.ts'
-import { send } from '../../src/service/mails/mails.ts'
+import { MAIL, send } from '../../src/service/mails/mails.ts'
+import { workOff, workTask } from '../../src/service/work/crew.ts'
 import { readConfig } from '../../src/settings/config.ts'
-import * as mails from '../../src/store/accounts/mails.ts'
 import { type Db, query, transaction } from '../../src/store/database.ts'
+import * as work from '../../src/store/work.ts'
 import type { Timestamp } from '../../src/time.ts'
 import { lettersTo } from '../support/clients/mails.ts'
 import { eventuallyIs } from '../support/eventually.ts'
@@ -61,31 +62,39 @@ test.after.always(async () => {
 })
 
 test.beforeEach(async () => {
-  await query(system.db, 'delete from mails')
+  await query(system.db, 'delete from work')
   server.received.length = 0
   Object.assign(server.refuse, { recipient: undefined, data: undefined })
   now = START
   log = ''
 })
 
-/** A system without a running service: only `sendDue` sends mails. */
+/** A system without a running service: only `sendDue` sends mails, one at a time. */
 function open(environment: Record<string, string>): OpenSystem {
   const stream = new PassThrough().on('data', (line: Buffer) => (log += line.toString()))
   const backends = { databaseUrl: database.url, pdnsApiUrl: 'http://127.0.0.1:1', pdnsApiKey: 'key' }
   return { ...createSystem(readConfig(environment), backends, createLog('info', stream)), now: () => now }
 }
 
-async function queue(to: string): Promise<void> {
-  await mails.queue(system.db, { to, subject: 'A subject', text: TEXT, now })
+const ONE_AT_A_TIME = [{ ...MAIL, all: 1 }]
+
+async function sendDue(by: OpenSystem): Promise<void> {
+  await workOff(by, ONE_AT_A_TIME)
 }
 
-async function rowOf(to: string): Promise<Row | undefined> {
-  const [row] = await query<Row>(
-    system.db,
-    'select text, attempts, retry_at as "retryAt", last_error as "lastError" from mails where recipient = :to',
-    { to },
-  )
-  return row
+async function queue(to: string, db: Db = system.db): Promise<void> {
+  const payload = { to, subject: 'A subject', text: TEXT }
+  await work.add(db, [{ kind: 'mail', due: now, payload }], now)
+}
+
+/** The rows of the mails that are not sent, the oldest first. */
+async function rows(): Promise<Row[]> {
+  const sql = `select payload ->> 'text' as text, attempts, due as "retryAt", last_error as "lastError" from work order by id`
+  return query(system.db, sql)
+}
+
+async function firstRow(): Promise<Row | undefined> {
+  return (await rows())[0]
 }
 
 function later(seconds: number): Timestamp {
@@ -98,7 +107,7 @@ test('a mail that was sent is deleted from the table', async (t) => {
   await queue('one@example.test')
   await sendDue(system)
   t.deepEqual(arrived(), ['one@example.test'])
-  t.is(await rowOf('one@example.test'), undefined)
+  t.is(await firstRow(), undefined)
   await sendDue(system)
   t.is(server.received.length, 1)
 })
@@ -106,7 +115,7 @@ test('a mail that was sent is deleted from the table', async (t) => {
 test('a mail whose transaction is rolled back is not sent', async (t) => {
   const error = new Error('changed my mind')
   const failed = transaction(system.db, async (trx) => {
-    await mails.queue(trx, { to: 'one@example.test', subject: '', text: TEXT, now })
+    await queue('one@example.test', trx)
     throw error
   })
   t.is(await t.throwsAsync(failed), error)
@@ -129,19 +138,19 @@ test('several senders in two processes send each mail once', async (t) => {
   for (const to of all) await queue(to)
   await Promise.all([sendDue(system), sendDue(system), sendDue(other), sendDue(other)])
   t.deepEqual(arrived().sort(), all.sort())
-  t.deepEqual(await query(system.db, 'select from mails'), [])
+  t.deepEqual(await query(system.db, 'select from work'), [])
 })
 
 test('a mail that cannot be sent is retried with doubling pauses of at most an hour, and given up after two days', async (t) => {
   server.refuse.recipient = '451 4.3.0 Come back later'
   await queue('one@example.test')
   const delays: number[] = []
-  let row = await rowOf('one@example.test')
+  let row = await firstRow()
   while (row!.retryAt !== null) {
     t.is(row!.text, TEXT)
     now = row!.retryAt
     await sendDue(system)
-    row = await rowOf('one@example.test')
+    row = await firstRow()
     t.is(row!.lastError, 'EENVELOPE: RCPT TO: 451 4.3.0 Come back later')
     if (row!.retryAt !== null) delays.push((Date.parse(row!.retryAt) - Date.parse(now)) / 1000)
   }
@@ -151,8 +160,8 @@ test('a mail that cannot be sent is retried with doubling pauses of at most an h
   t.true(Date.parse(now) - Date.parse(START) <= 2 * 86_400_000 + 3_600_000)
   // The row keeps the error, but not the text.
   t.deepEqual(row, { ...row!, text: null, retryAt: null, attempts: delays.length + 1 })
-  t.is(log.split('"message":"mail delivery failed; retrying"').length - 1, delays.length)
-  t.is(log.split('"message":"mail delivery failed; giving up"').length - 1, 1)
+  t.is(log.split('"message":"work failed"').length - 1, delays.length)
+  t.is(log.split('"message":"work failed; giving up"').length - 1, 1)
   t.false(log.includes('a-secret-link'))
   now = later(10 * 86_400)
   server.refuse.recipient = undefined
@@ -166,13 +175,13 @@ test('a mail that was given up is deleted after 30 days, one that waits is not',
   await queue('one@example.test')
   await sendDue(system)
   await queue('two@example.test')
+  const waiting = { text: TEXT, attempts: 0, retryAt: START, lastError: null }
   now = later(30 * 86_400)
   await retentionTask(system).stop()
-  t.like(await rowOf('one@example.test'), { retryAt: null })
+  t.is((await rows()).length, 2)
   now = later(30 * 86_400 + 1)
   await retentionTask(system).stop()
-  t.is(await rowOf('one@example.test'), undefined)
-  t.like(await rowOf('two@example.test'), { attempts: 0 })
+  t.deepEqual(await rows(), [waiting])
 })
 
 test('a mail that is not due yet waits, and does not delay others', async (t) => {
@@ -196,12 +205,11 @@ const ENDLESS = 2 ** 31 - 1
 
 test('the commit that queues a mail has it sent at once, however long the pause; a rollback does not', async (t) => {
   let looks = 0
-  const running = mailTask({ ...system, now: () => (looks++, now) }, ENDLESS)
+  const running = workTask({ ...system, now: () => (looks++, now) }, [MAIL], ENDLESS)
   const queueOnce = (trx: Db, to: string) =>
-    send(system, trx, { to, accountId: '1', kind: 'test' }, { subject: 'A subject', text: TEXT })
+    send(system, trx, { to, accountId: randomUUID(), kind: 'test' }, { subject: 'A subject', text: TEXT })
   try {
-    // Both senders have looked once.
-    await eventuallyIs(() => looks, 2)
+    await eventuallyIs(() => looks, 1)
     const error = new Error('changed my mind')
     const failed = transaction(system.db, async (trx) => {
       await queueOnce(trx, 'one@example.test')
@@ -209,7 +217,7 @@ test('the commit that queues a mail has it sent at once, however long the pause;
     })
     t.is(await t.throwsAsync(failed), error)
     await transaction(system.db, async () => undefined)
-    t.is(looks, 2)
+    t.is(looks, 1)
     await transaction(system.db, (trx) => queueOnce(trx, 'two@example.test'))
     await eventuallyIs(arrived, ['two@example.test'])
   } finally {
@@ -240,14 +248,14 @@ for (const [reply, isFinal] of [
     server.refuse.recipient = reply
     await queue('one@example.test')
     await sendDue(system)
-    const row = await rowOf('one@example.test')
+    const row = await firstRow()
     t.deepEqual(row, {
       text: isFinal ? null : TEXT,
       attempts: 1,
       retryAt: isFinal ? null : later(1),
       lastError: `EENVELOPE: RCPT TO: ${reply}`,
     })
-    t.true(log.includes(isFinal ? 'mail delivery failed; giving up' : 'mail delivery failed; retrying'))
+    t.true(log.includes(isFinal ? '"work failed; giving up"' : '"work failed"'))
   })
 }
 
@@ -258,7 +266,7 @@ test('without a mail server a mail is written to a file that other users cannot 
   t.deepEqual(lettersTo(withFolder, 'one@example.test'), [
     { date: START, from: 'zoneplane@zoneplane.test', to: 'one@example.test', subject: 'A subject', text: TEXT },
   ])
-  t.is(await rowOf('one@example.test'), undefined)
+  t.is(await firstRow(), undefined)
   const names = readdirSync(folder)
   t.is(names.length, 1)
   t.is(statSync(folder).mode & 0o777, 0o700)
@@ -271,7 +279,7 @@ test('if the folder cannot be written, the mail is tried again', async (t) => {
   writeFileSync(folder, '')
   await queue('one@example.test')
   await sendDue(withFolder)
-  t.regex((await rowOf('one@example.test'))!.lastError!, /^EEXIST/)
+  t.regex((await firstRow())!.lastError!, /^EEXIST/)
   rmSync(folder)
   now = later(1)
   await sendDue(withFolder)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg, { type Pool } from 'pg'
 import { projectFolder } from '../../src/installation/project.ts'
-import { type Db, query } from '../../src/store/database.ts'
+import { begin, type Db, openDatabase, query } from '../../src/store/database.ts'
 import { sent } from '../../src/store/domains/domains.ts'
 import { past } from '../../src/store/domains/spent.ts'
 import { put, storedTransfers } from '../../src/store/domains/transfers.ts'
@@ -218,6 +218,45 @@ for (const newest of SCHEMAS) {
     })
   })
 }
+
+test('mails become work, also those that a process of the version before queues or postpones later', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    for (const name of migrations().reverse()) if (name >= '49_work') await undo(db, name)
+    const queue = (id: number, attempts: number, text: string | null) =>
+      query(
+        db,
+        `insert into mails (id, created, recipient, subject, text, attempts, retry_at, last_error)
+         values (cast('00000000-0000-0000-0000-00000000000' || :id as uuid), '2026-01-31', 'a@example.test', 'S', :text, :attempts,
+           case when cast(:text as text) is not null then timestamptz '2026-02-01' end, 'an error')`,
+        { id: String(id), attempts, text },
+      )
+    await queue(1, 2, 'waits')
+    await queue(2, 9, null)
+    await queue(3, 0, 'is being sent')
+    const other = openDatabase(url, 1)
+    const sender = await begin(other)
+    await query(sender.db, `select from mails where text = 'is being sent' for update`)
+    await migrate(url)
+    await queue(4, 0, 'later')
+    const rows = () =>
+      query(
+        db,
+        `select right(subject, 1) as id, kind, payload ->> 'text' as text, payload ->> 'to' as to, attempts, due is null as over
+         from work order by 1`,
+      )
+    const of = (id: number, attempts: number, text: string | null) => {
+      const to = text === null ? null : 'a@example.test'
+      return { id: String(id), kind: 'mail', text, to, attempts, over: text === null }
+    }
+    t.deepEqual(await rows(), [of(1, 2, 'waits'), of(2, 9, null), of(4, 0, 'later')])
+    await query(sender.db, `update mails set attempts = 1 where text = 'is being sent'`)
+    await sender.commit()
+    await other.end()
+    t.deepEqual(await rows(), [of(1, 2, 'waits'), of(2, 9, null), of(3, 1, 'is being sent'), of(4, 0, 'later')])
+    t.deepEqual(await query(db, 'select from mails'), [])
+  })
+})
 
 test('the members of several catalog zones become those of one', async (t) => {
   await withEmptyDatabase(async (url, db) => {

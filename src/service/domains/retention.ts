@@ -2,16 +2,19 @@ import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import { CLOCK_SKEW } from '../../limits.ts'
 import { eraseRetired } from '../../store/domains/keys.ts'
 import * as windows from '../../store/windows.ts'
+import { removeGivenUp } from '../../store/work.ts'
 import { forget } from '../../store/zone/deleted-domains.ts'
 import { removeBefore } from '../../store/zone/history-octets.ts'
 import type { System } from '../../system.ts'
 import { DAY, later, type Timestamp } from '../../time.ts'
 import { NIL_UUID } from '../ids.ts'
-import { removeGivenUp } from '../mails/mail-queue.ts'
 
 /** Domains and keys that are deleted at once when they are too old, and milliseconds between two searches. */
 const BATCH = 1_000
 const PAUSE = 600_000
+
+/** Days for which work that was given up is kept; a mail's has an address in its error. */
+const GIVEN_UP_DAYS = 30
 
 /**
  * Deletes the entries of the history that are older than HISTORY_DAYS, forgets the domains that were deleted before, and
@@ -30,11 +33,11 @@ function daysAgo(system: System, days: number): Timestamp {
   return later(system.now(), -days * DAY)
 }
 
-/** Periodically trims the history, and deletes ended windows of throttling and mails given up. */
+/** Periodically trims the history, and deletes ended windows of throttling and work that was given up. */
 export function retentionTask(system: System): BackgroundTask {
   const work = async (signal: AbortSignal) => {
     await trimHistory(system, signal)
-    await removeGivenUp(system)
+    await removeGivenUp(system.db, daysAgo(system, GIVEN_UP_DAYS))
     await windows.removeBefore(system.db, Date.now() - CLOCK_SKEW * 1000)
   }
   return keepRunning(system.log, 'history trimming', work, PAUSE)

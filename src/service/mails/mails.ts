@@ -1,13 +1,28 @@
 import * as accounts from '../../store/accounts/accounts.ts'
-import * as store from '../../store/accounts/mails.ts'
-import { type Db, onceCommitted } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import type { System } from '../../system.ts'
+import { HOUR } from '../../time.ts'
 import { isWithinRates } from '../throttling/rates.ts'
+import { add, type Kind } from '../work/work.ts'
 
 /** Subject and plain text of a mail. */
 export interface MailText {
   subject: string
   text: string
+}
+
+/**
+ * Sends a mail. If the process dies, or loses the database, between the server's answer and the deletion of the work, the
+ * mail is sent again, with the same Message-ID. It is given up after two days.
+ */
+export const MAIL: Kind = {
+  kind: 'mail',
+  all: 2,
+  retry: [...Array.from({ length: 12 }, (_, i) => 2 ** i), ...Array<number>(47).fill(HOUR)],
+  async run({ mailer }, { subject: id, created, payload }, signal) {
+    await mailer.send({ id, created, ...(payload as MailText & { to: string }) }, signal)
+    return undefined
+  },
 }
 
 /** Returns the text of a mail that consists of these paragraphs. */
@@ -31,10 +46,7 @@ export async function send(
     system.log.warn('mail dropped: too many of its kind', { kind, account: accountId })
     return false
   }
-  await store.queue(trx, { to, ...text, now: system.now() })
-  onceCommitted(trx, () => {
-    system.mailBell.ring()
-  })
+  await add(system, trx, { kind: MAIL.kind, accountId, due: system.now(), payload: { to, ...text } })
   return true
 }
 

@@ -13,8 +13,8 @@ import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { requireDecryptionOf } from './stored-secrets.ts'
 
-/** Tables whose rows are useful for only a few hours. Mails have secrets in clear, and would be sent a second time. */
-const LEFT_OUT = ['public.mails', 'public.confirmations', 'public.captchas', 'public.sign_ins']
+/** Tables whose rows are useful for only a few hours. Work has secrets in clear, and would be done a second time. */
+const LEFT_OUT = ['public.work', 'public.mails', 'public.confirmations', 'public.captchas', 'public.sign_ins']
 
 /** Milliseconds after which any unfinished backup counts as abandoned. */
 const PART_LIFETIME = 86_400_000

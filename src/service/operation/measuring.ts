@@ -1,10 +1,10 @@
 import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
-import * as mails from '../../store/accounts/mails.ts'
 import { watchFailures } from '../../store/connections/failures.ts'
 import * as delegations from '../../store/domains/delegations.ts'
 import * as rollovers from '../../store/domains/rollovers.ts'
 import { estimates } from '../../store/estimates.ts'
 import { latestMigration } from '../../store/migrate.ts'
+import * as work from '../../store/work.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { STATES } from '../delegation/judgement.ts'
@@ -68,7 +68,7 @@ async function measureBackends(system: System, metrics: Metrics): Promise<void> 
 async function measureDatabase({ db }: System, metrics: Metrics, version: string): Promise<void> {
   const [marked, queued, rows, counts, rolling, migration] = await Promise.all([
     marks.state(db),
-    mails.state(db),
+    work.state(db, 'mail'),
     estimates(db, ['domains', ...Object.keys(TABLES)]),
     delegations.countByState(db),
     rollovers.state(db),

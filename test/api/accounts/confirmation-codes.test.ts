@@ -218,9 +218,9 @@ test('an invalid code is reported before an invalid body', async (t) => {
 test('the database and the log contain no usable code', async (t) => {
   const { link } = await linkFor('reset-password')
   await eventually(
-    async () => !JSON.stringify(await query(service().system.db, 'select text from mails')).includes(link.code),
+    async () => !JSON.stringify(await query(service().system.db, 'select payload from work')).includes(link.code),
   )
-  for (const table of ['confirmations', 'mails', 'accounts']) {
+  for (const table of ['confirmations', 'work', 'accounts']) {
     const rows = await query(service().system.db, `select * from ${table}`)
     t.false(JSON.stringify(rows).includes(link.code), table)
   }

@@ -22,7 +22,7 @@ export function lettersTo(system: System, address: string): Letter[] {
 
 /** The mails to an address, oldest first, when none of those that answered requests have caused waits to be sent. */
 export async function allLettersTo(system: System, address: string): Promise<Letter[]> {
-  await eventuallyIs(() => query(system.db, 'select subject from mails where recipient = :address', { address }), [])
+  await eventuallyIs(() => query(system.db, `select from work where payload ->> 'to' = :address`, { address }), [])
   return lettersTo(system, address)
 }
 

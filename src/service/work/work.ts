@@ -1,0 +1,52 @@
+import { type Db, onceCommitted } from '../../store/database.ts'
+import type { Claimed, NewWork, Shown } from '../../store/work.ts'
+import * as store from '../../store/work.ts'
+import type { System } from '../../system.ts'
+import type { Timestamp } from '../../time.ts'
+
+export type { Shown }
+
+/** Work that is being done. */
+export type Work = Pick<Claimed, 'subject' | 'created' | 'attempts' | 'payload'>
+
+/** A kind of work (architecture.md). */
+export interface Kind {
+  kind: string
+  /** How much of it a process does at a time, and how much of that for one account; default: in the order of its times. */
+  all: number
+  each?: number
+  /** Seconds until it is tried again after each failure; then it is given up. */
+  retry: readonly number[]
+  /** Whether it can be done now; default: always. */
+  isOn?(system: System): boolean
+  /**
+   * Does it. It may be done again: the process can die before that is noted.
+   * @param signal aborts when it should end early
+   * @returns when it is to be done again, as if it was caused then; undefined: it is done
+   * @throws if it failed; with `isFinal`, it is given up at once
+   */
+  run(system: System, work: Work, signal: AbortSignal): Promise<Timestamp | undefined>
+}
+
+/** Stores work, which begins when this transaction is committed, or when it is due. */
+export async function add(system: System, trx: Db, ...work: NewWork[]): Promise<void> {
+  await store.add(trx, work, system.now())
+  onceCommitted(trx, () => {
+    system.workBell.ring()
+  })
+}
+
+/** Returns the work of a kind, or all, for the operator. */
+export async function list({ db }: System, kind: string | undefined): Promise<Shown[]> {
+  return store.list(db, kind ?? null)
+}
+
+/** Makes work due now, and returns its number; for the operator. */
+export async function hasten({ db, now }: System, kind: string | undefined): Promise<number> {
+  return store.hasten(db, kind ?? null, now())
+}
+
+/** Deletes all work of a kind, and returns its number; for the operator. */
+export async function drop({ db }: System, kind: string): Promise<number> {
+  return store.drop(db, kind)
+}

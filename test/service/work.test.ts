@@ -1,0 +1,223 @@
+import type { ExecutionContext } from 'ava'
+import { randomUUID } from 'node:crypto'
+import { PassThrough } from 'node:stream'
+import type { BackgroundTask } from '../../src/flow/background.ts'
+import { createLog } from '../../src/log.ts'
+import { createSystem, type OpenSystem } from '../../src/process/create-system.ts'
+import { workOff, workTask } from '../../src/service/work/crew.ts'
+import { add, type Kind, type Work } from '../../src/service/work/work.ts'
+import { readConfig } from '../../src/settings/config.ts'
+import { one, query, transaction } from '../../src/store/database.ts'
+import * as store from '../../src/store/work.ts'
+import { later } from '../../src/time.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
+import { test } from '../support/serial.ts'
+import { createDatabase } from '../support/servers/postgres/databases.ts'
+
+// What is done later (architecture.md), by one or two processes. Mails, in mail.test.ts, have the pauses and the clock.
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+/** Two processes. */
+let system: OpenSystem
+let other: OpenSystem
+let log = ''
+
+test.before(async () => {
+  database = await createDatabase()
+  system = open()
+  other = open()
+})
+
+test.after.always(async () => {
+  await Promise.all([system, other].map((each) => each[Symbol.asyncDispose]()))
+  await database.drop()
+})
+
+test.beforeEach(async () => {
+  await query(system.db, 'delete from work')
+  log = ''
+})
+
+function open(): OpenSystem {
+  const stream = new PassThrough().on('data', (line: Buffer) => (log += line.toString()))
+  const backends = { databaseUrl: database.url, pdnsApiUrl: 'http://127.0.0.1:1', pdnsApiKey: 'key' }
+  return createSystem(readConfig({}), backends, createLog('info', stream))
+}
+
+/** Work whose runs the test sees, and ends. */
+class Runs {
+  readonly kind: Kind
+  /** The subjects whose runs have begun, in their order. */
+  readonly begun: string[] = []
+  /** Those whose runs go on. */
+  readonly open = new Map<string, { end: (next?: string) => void; fail: (error: Error) => void; signal: AbortSignal }>()
+
+  constructor(kind: Partial<Kind> = {}) {
+    this.kind = {
+      ...{ kind: 'test', all: 3, retry: [0, 60] },
+      run: (_system, work, signal) => this.#run(work, signal),
+      ...kind,
+    }
+  }
+
+  async #run({ subject }: Work, signal: AbortSignal): Promise<string | undefined> {
+    if (this.open.has(subject)) throw new Error(`${subject} runs twice at a time`)
+    this.begun.push(subject)
+    return new Promise<string | undefined>((resolve, reject) => {
+      this.open.set(subject, { end: resolve, fail: reject, signal })
+      signal.addEventListener('abort', () => {
+        reject(new Error('aborted'))
+      })
+    }).finally(() => this.open.delete(subject))
+  }
+}
+
+function start(t: ExecutionContext, runs: Runs[], by = system): BackgroundTask {
+  const task = workTask(
+    by,
+    runs.map(({ kind }) => kind),
+  )
+  t.teardown(() => task.stop())
+  return task
+}
+
+async function cause(subject: string, { kind = 'test', accountId }: { kind?: string; accountId?: string } = {}) {
+  const work = { kind, subject, due: system.now(), ...(accountId === undefined ? {} : { accountId }) }
+  await transaction(system.db, (trx) => add(system, trx, work))
+}
+
+async function left(): Promise<{ subject: string; attempts: number; claimed: boolean }[]> {
+  return query(system.db, 'select subject, attempts, claim is not null as claimed from work order by id')
+}
+
+/** The end of the claims of a process that was killed. */
+async function endClaims(): Promise<void> {
+  await query(system.db, `update work set claimed_until = now() - interval '1 second' where claim is not null`)
+}
+
+test('work that is caused again while it is done is done once more, and never twice at a time', async (t) => {
+  const runs = new Runs()
+  const tasks = [start(t, [runs]), start(t, [runs], other)]
+  await cause('a')
+  await eventuallyIs(() => runs.begun, ['a'])
+  await cause('a')
+  await cause('a')
+  await cause('b')
+  await eventuallyIs(() => runs.begun, ['a', 'b'])
+  runs.open.get('a')!.end()
+  await eventuallyIs(() => runs.begun, ['a', 'b', 'a'])
+  for (const { end } of runs.open.values()) end()
+  await eventuallyIs(left, [])
+  await Promise.all(tasks.map((task) => task.stop()))
+  t.deepEqual(runs.begun, ['a', 'b', 'a'])
+})
+
+test('what a killed process was doing is done by another one when its claim has ended', async (t) => {
+  await cause('a')
+  // It is killed after its claim; and the next one after its effect, before it can note that.
+  const claimOne = { kind: 'test', limit: 1, running: [], full: undefined }
+  const [first] = await store.claim(system.db, claimOne, system.now())
+  const runs = new Runs()
+  runs.kind.run = async (_system, { subject }) => void runs.begun.push(subject)
+  await workOff(other, [runs.kind])
+  t.deepEqual(runs.begun, [])
+  await endClaims()
+  const [second] = await store.claim(system.db, claimOne, system.now())
+  await endClaims()
+  await workOff(other, [runs.kind])
+  t.deepEqual(runs.begun, ['a'])
+  // They stood still only, and change nothing of what others do now.
+  await cause('a')
+  await store.claim(system.db, claimOne, system.now())
+  await store.finish(system.db, first!)
+  await store.release(system.db, second!, { due: null, attempts: 9, error: 'late' })
+  t.deepEqual(await store.renew(system.db, [first!.claim], [second!.id]), [])
+  t.deepEqual(await left(), [{ subject: 'a', attempts: 1, claimed: true }])
+})
+
+test('a claim is renewed as long as the work goes on', async (t) => {
+  const runs = new Runs()
+  const task = start(t, [runs])
+  await cause('a')
+  await eventuallyIs(() => runs.begun, ['a'])
+  const until = () => one<{ until: string }>(system.db, 'select claimed_until as until from work')
+  const before = (await until()).until
+  await eventually(async () => (await until()).until > before)
+  runs.open.get('a')!.end()
+  await eventuallyIs(left, [])
+  await task.stop()
+  t.deepEqual(runs.begun, ['a'])
+})
+
+test('what fails is tried again after the pauses of its kind, and then given up; what is to be done again is', async (t) => {
+  const runs = new Runs()
+  const task = start(t, [runs])
+  const shown = async () => (await store.list(system.db, null)).map(({ attempts, lastError }) => [attempts, lastError])
+  await cause('a')
+  for (const attempts of [1, 2, 3]) {
+    await eventuallyIs(() => runs.begun.length, attempts)
+    runs.open.get('a')!.fail(new Error(`no ${attempts}`))
+    if (attempts !== 2) continue
+    await eventuallyIs(shown, [[2, 'no 2']])
+    t.is(await store.hasten(system.db, 'test', system.now()), 1)
+  }
+  await eventuallyIs(shown, [[3, 'no 3']])
+  t.like((await store.list(system.db, 'test'))[0], { subject: 'a', due: null, claimed: null })
+  t.regex(
+    log,
+    /"attempt":2,"kind":"test","level":"warn","message":"work failed","next":".*","reason":"no 2","subject":"a"/,
+  )
+  t.regex(
+    log,
+    /"attempt":3,"kind":"test","level":"error","message":"work failed; giving up","next":null,"reason":"no 3"/,
+  )
+  await cause('a')
+  await eventuallyIs(() => runs.begun.length, 4)
+  runs.open.get('a')!.end(later(system.now(), 60))
+  await eventuallyIs(shown, [[0, null]])
+  await task.stop()
+})
+
+test('a stop waits for what is being done; what fails meanwhile is due at once', async (t) => {
+  const runs = new Runs()
+  const task = start(t, [runs])
+  await cause('a')
+  await cause('b')
+  await eventuallyIs(() => runs.begun.length, 2)
+  const stopped = task.stop()
+  await cause('c')
+  runs.open.get('a')!.end()
+  runs.open.get('b')!.fail(new Error('the process stops'))
+  await stopped
+  t.deepEqual(await left(), [
+    { subject: 'b', attempts: 0, claimed: false },
+    { subject: 'c', attempts: 0, claimed: false },
+  ])
+  t.is(log, '')
+})
+
+test('100,000 due pieces of an account delay neither other kinds nor other accounts', async (t) => {
+  const [many, few] = [randomUUID(), randomUUID()]
+  await query(
+    system.db,
+    `insert into work (kind, subject, account_id, due, created)
+       select kind, number, :many, now() - interval '1 day', now()
+       from generate_series(1, 100000) as number cross join unnest(array['test', 'plain']) as kind`,
+    { many },
+  )
+  const fair = new Runs({ all: 4, each: 2 })
+  const plain = new Runs({ kind: 'plain', all: 2 })
+  const quick = new Runs({ kind: 'quick' })
+  const task = start(t, [fair, plain, quick])
+  await eventuallyIs(() => [fair.begun.length, plain.begun.length], [2, 2])
+  await cause('x', { accountId: few })
+  await cause('y', { kind: 'quick' })
+  await eventuallyIs(() => [quick.begun, fair.begun.slice(2)], [['y'], ['x']])
+  fair.open.get('x')!.end()
+  await eventuallyIs(() => [...fair.open.keys()].length, 2)
+  const stopped = task.stop()
+  for (const runs of [fair, plain, quick]) for (const { end } of runs.open.values()) end()
+  await stopped
+  t.is(fair.begun.length, 3)
+  t.is(plain.begun.length, 2)
+})
