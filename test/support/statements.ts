@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
+import { GatheringSocket } from '../../src/store/connections/gathering-socket.ts'
 
 type Query = (this: pg.Client, ...args: unknown[]) => unknown
 
@@ -21,14 +22,43 @@ export async function statementsBy(work: () => Promise<unknown>): Promise<string
   )
 }
 
-async function statements(work: () => Promise<unknown>, counts: () => boolean): Promise<string[]> {
+/** The number of packets in which `work` sends such statements to Postgres. */
+export async function packetsOf(work: () => Promise<unknown>): Promise<number> {
+  const socket = GatheringSocket.prototype as unknown as { _writev: (...args: unknown[]) => void }
+  const { _writev: write } = socket
+  const filled = new Set<unknown>()
+  let packets = 0
+  socket._writev = function counted(...args) {
+    if (filled.delete(this)) packets++
+    write.apply(this, args)
+  }
+  try {
+    await statements(
+      work,
+      () => true,
+      (client) => filled.add((client as unknown as { connection: { stream: unknown } }).connection.stream),
+    )
+  } finally {
+    socket._writev = write
+  }
+  return packets
+}
+
+async function statements(
+  work: () => Promise<unknown>,
+  counts: () => boolean,
+  sends?: (client: pg.Client) => void,
+): Promise<string[]> {
   const client = pg.Client.prototype as unknown as { query: Query }
   const { query } = client
   const sent: string[] = []
   client.query = function counted(...args) {
     const text = typeof args[0] === 'string' ? args[0] : (args[0] as { text?: string }).text
     // Submitting a prepared query object passes here once, with its text.
-    if (text !== undefined && counts() && !TIMED.test(text)) sent.push(text)
+    if (text !== undefined && counts() && !TIMED.test(text)) {
+      sent.push(text)
+      sends?.(this)
+    }
     return query.apply(this, args)
   }
   try {
