@@ -94,6 +94,13 @@ export const clientTools: Requirement[] = [
 /** Those that only the suite of clients runs. */
 export const builtClientTools: Requirement[] = [
   { what: 'knsupdate', isThere: () => hasAll('knsupdate'), packages: ['knot-dnsutils'] },
+  { what: 'ISC dhcpd', isThere: () => hasAll('dhcpd'), packages: ['isc-dhcp-server'] },
+  { what: 'dhclient', isThere: () => hasAll('dhclient'), packages: ['isc-dhcp-client'] },
+  {
+    what: 'Kea',
+    isThere: () => hasAll('kea-dhcp4', 'kea-dhcp-ddns'),
+    packages: ['kea-dhcp4-server', 'kea-dhcp-ddns-server'],
+  },
   {
     what: "Ansible with Debian's collections",
     isThere: () => existsSync('/usr/lib/python3/dist-packages/ansible_collections/community/general'),
