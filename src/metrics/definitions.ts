@@ -97,7 +97,7 @@ export const METRICS = {
   zoneplane_mails_queued: gauge('Mails that wait to be sent.', {}),
   zoneplane_oldest_mail_age_seconds: gauge('Age of the oldest of them; 0 if there is none.', {}),
   zoneplane_work_total: counter('Attempts to do what is to be done later, by its kind and their outcome.', {
-    kind: ['mail'],
+    kind: ['mail', 'notify-parent'],
     outcome: ['done', 'failed', 'given_up'],
   }),
   zoneplane_secondary_answers_total: counter(

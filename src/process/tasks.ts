@@ -2,7 +2,7 @@ import { createApp } from '../http/app.ts'
 import { listen, type Listener, listenForScrapes } from '../http/listen.ts'
 import { projectVersion } from '../installation/project.ts'
 import { delegationTask } from '../service/delegation/checking.ts'
-import { notificationTask } from '../service/delegation/notifying.ts'
+import { NOTIFICATION } from '../service/delegation/notifying.ts'
 import { signallingTask } from '../service/delegation/signalling.ts'
 import { historyLimitTask } from '../service/domains/history-limits.ts'
 import { retentionTask } from '../service/domains/retention.ts'
@@ -18,7 +18,7 @@ import type { System } from '../system.ts'
 import { listenForUpdates, type UpdateListener } from '../update/listen.ts'
 
 /** The kinds of work, in the order of the list that operators get. */
-const KINDS = [MAIL]
+const KINDS = [MAIL, NOTIFICATION]
 
 /**
  * A running service. Its disposal refuses new requests and those that wait for a turn, finishes running ones, and stops
@@ -65,7 +65,6 @@ export async function serve(system: System): Promise<Running> {
     sweepTask(system),
     ...rolloverTasks(system),
     delegationTask(system),
-    notificationTask(system),
     signallingTask(system),
   ]
   if (system.metrics !== undefined) tasks.push(measuringTask(system, system.metrics, projectVersion()))

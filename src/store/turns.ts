@@ -6,7 +6,6 @@ export type Work =
   | 'catalog zones'
   | 'checks at the parent'
   | 'limits of histories'
-  | 'notifications of parents'
   | 'rollovers'
   | 'rollover notices'
   | 'rollovers at parents'

@@ -1,7 +1,8 @@
 import packet from 'dns-packet'
 import { Parents } from '../../src/nameserver/parents/parents.ts'
 import { Secondaries } from '../../src/nameserver/secondaries/secondaries.ts'
-import { notifyDue } from '../../src/service/delegation/notifying.ts'
+import { NOTIFICATION } from '../../src/service/delegation/notifying.ts'
+import { workOff } from '../../src/service/work/crew.ts'
 import { query } from '../../src/store/database.ts'
 import { currentTime, later } from '../../src/time.ts'
 import type { Account } from '../support/clients/accounts.ts'
@@ -39,14 +40,13 @@ test.beforeEach(() => {
 test.afterEach.always(async () => {
   for (const each of doubles) await each.close()
   doubles = []
-  await query(service().system.db, 'delete from parent_notifications')
+  await query(service().system.db, 'delete from work')
 })
 
 test.after.always(async () => {
   await (world as World | undefined)?.close()
 })
 
-const NEVER = new AbortController().signal
 const MINUTE = 60
 const TARGET = 'cds.nic.example'
 const ADDRESS = '127.0.0.1'
@@ -93,12 +93,12 @@ async function changedDomain(): Promise<string> {
 
 async function pass(seconds: number): Promise<void> {
   now = later(now, seconds)
-  await notifyDue(service().system, NEVER)
+  await workOff(service().system, [{ ...NOTIFICATION, isOn: () => true }])
 }
 
 /** The attempts so far, for a domain whose parent is still to be told; undefined: it is not. */
 async function attempts(name: string): Promise<number | undefined> {
-  const sql = 'select attempts from parent_notifications join domains on id = domain_id where name = :name'
+  const sql = `select attempts from work where kind = 'notify-parent' and subject = :name`
   return (await query<{ attempts: number }>(service().system.db, sql, { name }))[0]?.attempts
 }
 

@@ -1,8 +1,9 @@
 import { Parents } from '../../src/nameserver/parents/parents.ts'
 import { pause, resume } from '../../src/service/adoption/pausing.ts'
 import { check } from '../../src/service/delegation/checks.ts'
-import { notifyDue } from '../../src/service/delegation/notifying.ts'
+import { NOTIFICATION } from '../../src/service/delegation/notifying.ts'
 import { signal } from '../../src/service/delegation/signalling.ts'
+import { workOff } from '../../src/service/work/crew.ts'
 import { query as sql } from '../../src/store/database.ts'
 import * as domains from '../../src/store/domains/domains.ts'
 import { currentTime, later } from '../../src/time.ts'
@@ -195,7 +196,7 @@ test('a domain gets its first DS by itself, and then leaves the signalling zones
   }
   // The parent is told when all nameservers have the signals.
   now = later(now, 60)
-  await notifyDue(service.system, new AbortController().signal)
+  await workOff(service.system, [{ ...NOTIFICATION, isOn: () => true }])
   t.deepEqual(told, [SHOP])
   const ds = await bootstrap(registry(), SHOP)
   await parent.delegate(SHOP, ds)

@@ -258,6 +258,40 @@ test('mails become work, also those that a process of the version before queues 
   })
 })
 
+test('notifications of parents become work, also those of a process of the version before', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    for (const name of migrations().reverse()) if (name >= '50_notifications') await undo(db, name)
+    await query(
+      db,
+      `with account as (
+         insert into accounts (email, created, credentials_changed, state)
+         values ('a@example.test', now(), now(), 'active') returning id
+       )
+       insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+       select name, id, 60, 1, 0, now(), now(), now() from account cross join unnest(array['a.test', 'b.test']) as name`,
+    )
+    const note = (name: string) =>
+      query(
+        db,
+        `insert into parent_notifications (domain_id, attempts, due) select id, 2, '2026-01-31' from domains where name = :name
+         on conflict (domain_id) do update set attempts = 0, due = excluded.due`,
+        { name },
+      )
+    await note('a.test')
+    await migrate(url)
+    await note('b.test')
+    await note('b.test')
+    const sql = `select kind, subject, attempts, due, account_id = (select id from accounts) as known from work order by 2`
+    const of = { kind: 'notify-parent', attempts: 2, due: '2026-01-31T00:00:00.000000Z', known: true }
+    t.deepEqual(await query(db, sql), [
+      { ...of, subject: 'a.test' },
+      { ...of, subject: 'b.test' },
+    ])
+    t.deepEqual(await query(db, 'select from parent_notifications'), [])
+  })
+})
+
 test('the members of several catalog zones become those of one', async (t) => {
   await withEmptyDatabase(async (url, db) => {
     await migrate(url)

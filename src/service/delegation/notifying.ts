@@ -1,56 +1,33 @@
-import pLimit from 'p-limit'
-import { reasonOf } from '../../errors.ts'
-import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import type { Notification as Outcome } from '../../nameserver/parents/parents.ts'
 import * as domains from '../../store/domains/domains.ts'
-import type { Notification } from '../../store/domains/notifications.ts'
-import * as store from '../../store/domains/notifications.ts'
-import { exclusively } from '../../store/turns.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
-import { later } from '../../time.ts'
+import { HOUR, later } from '../../time.ts'
 import { statusOf } from '../domains/serving-status.ts'
 import { signallingZones } from '../names/signalling-zones.ts'
-import { asksParents, PARALLEL } from './checking.ts'
+import type { Kind } from '../work/work.ts'
+import { NOTIFY_PARENT } from '../zone/cds.ts'
+import { asksParents } from './checking.ts'
 import { WAITING_PAUSES } from './planning.ts'
 
-// Parents that want to know it are told when CDS change (RFC 9859; contract §15.9). That only spares them a search, so it
-// may fail.
-
-/** Milliseconds between two looks, and the notifications that one takes up. */
-const LOOK_PAUSE = 1_000
-const BATCH = 20
-
-/** Tells parents of changed CDS, until stopped, if the settings let the service ask parents. */
-export function notificationTask(system: System): BackgroundTask {
-  const work = async (signal: AbortSignal) => {
-    if (asksParents(system) && system.nameserver.problem === undefined) await notifyDue(system, signal)
-  }
-  return keepRunning(system.log, 'parent notifications', work, LOOK_PAUSE)
-}
-
-/** Tells some of the parents that are to be told now, unless another process does so. */
-export async function notifyDue(system: System, signal: AbortSignal): Promise<void> {
-  if ((await store.due(system.db, system.now(), 1)).length === 0) return
-  await exclusively(system.db, 'notifications of parents', async () => {
-    await pLimit(PARALLEL).map(await store.due(system.db, system.now(), BATCH), async (each) => {
-      if (!signal.aborted) await notifyOne(system, each, signal)
-    })
-  })
-}
-
-/** Tells one parent. If it may not have heard it, it is told again after each of WAITING_PAUSES, unless CDS change. */
-async function notifyOne(system: System, notification: Notification, signal: AbortSignal): Promise<void> {
-  const { name, attempts } = notification
-  const outcome = await tell(system, name).catch((error: unknown) => {
-    if (!signal.aborted) system.log.warn('NOTIFY(CDS) to parent failed', { domain: name, reason: reasonOf(error) })
-    return undefined
-  })
-  if (outcome === undefined && signal.aborted) return
-  if (outcome !== undefined) system.metrics?.count('zoneplane_parent_notifications_total', { outcome })
-  const isOver = outcome === 'acknowledged' || outcome === 'unwanted'
-  const pause = isOver ? undefined : WAITING_PAUSES[attempts]
-  await store.attempted(system.db, notification, pause === undefined ? undefined : later(system.now(), pause))
+/**
+ * Tells a parent that wants to know it that the CDS of a domain have changed (RFC 9859; contract §15.9). If it may not have
+ * heard it, it is told again after each of WAITING_PAUSES. That only spares it a search, so then it is over.
+ */
+export const NOTIFICATION: Kind = {
+  kind: NOTIFY_PARENT,
+  ...{ all: 10, each: 5 },
+  retry: WAITING_PAUSES,
+  isOn: (system) => asksParents(system) && system.nameserver.problem === undefined,
+  async run(system, { subject: name, attempts }) {
+    const domain = await domains.find(system.db, name)
+    if (domain === undefined) return undefined
+    if (domain.paused || domain.suspended !== null) return later(system.now(), HOUR)
+    const outcome = await tell(system, name)
+    if (outcome !== undefined) system.metrics?.count('zoneplane_parent_notifications_total', { outcome })
+    if (outcome === 'acknowledged' || outcome === 'unwanted' || attempts > WAITING_PAUSES.length) return undefined
+    throw new Error(`NOTIFY(CDS): ${outcome ?? 'not all nameservers have the zone'}`)
+  },
 }
 
 /**

@@ -3,13 +3,12 @@ import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import { mapInSlices } from '../../flow/slices.ts'
 import { NAME_LENGTH } from '../../limits.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
-import * as notifications from '../../store/domains/notifications.ts'
 import { exclusively } from '../../store/turns.ts'
 import type { SignallingZone, WaitingDomain } from '../../store/zone/signals.ts'
 import * as store from '../../store/zone/signals.ts'
 import type { System } from '../../system.ts'
 import { signallingZones } from '../names/signalling-zones.ts'
-import { announcementsOf, asksForRemoval } from '../zone/cds.ts'
+import { announcementsOf, asksForRemoval, tellParents } from '../zone/cds.ts'
 import { changeOf, rrsetKey } from '../zone/changes.ts'
 import { type Difference, differences } from '../zone/differences.ts'
 import { lockZone } from '../zone/opening.ts'
@@ -102,7 +101,10 @@ async function write(system: System, plans: Plan[], waiting: WaitingDomain[]): P
     await locked.apply(found.map((each) => changeOf({ ...each, before: current.get(rrsetKey(each)) })))
     for (const { subname, after } of found) if (after !== undefined) news.add(subname.slice(PREFIX.length))
   }
-  const told = waiting.filter(({ name }) => news.has(name)).map(({ id }) => id)
-  await notifications.add(trx, told, system.now())
+  await tellParents(
+    system,
+    trx,
+    waiting.filter(({ name }) => news.has(name)),
+  )
   await publication.commit()
 }

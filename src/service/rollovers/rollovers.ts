@@ -3,7 +3,6 @@ import type { Db } from '../../store/database.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
 import { former, inherit, keysOf, setStates } from '../../store/domains/keys.ts'
-import * as notifications from '../../store/domains/notifications.ts'
 import * as notices from '../../store/domains/rollover-notices.ts'
 import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
 import * as store from '../../store/domains/rollovers.ts'
@@ -18,6 +17,7 @@ import { repair } from '../repair/reconcile.ts'
 import { ALGORITHMS, type KeyAlgorithm, newKey } from '../secrets/new-key.ts'
 import { delegationsOf, storeKeys } from '../secrets/signing-keys.ts'
 import { policiesOn } from '../tokens/policies.ts'
+import { tellParents } from '../zone/cds.ts'
 import { nextVersion } from '../zone/claim.ts'
 import { type Author, record, SERVICE } from '../zone/journal.ts'
 import { openZone } from '../zone/opening.ts'
@@ -255,7 +255,7 @@ export async function carryOut(
   await domains.setRepaired(trx, id, version)
   await recordAction(publication, domain, author, { action, phase: phase ?? null }, { version, since: now })
   // In the other phases CDS stay as they are.
-  if (phase === 'await-ds') await notifications.add(trx, [id], now)
+  if (phase === 'await-ds') await tellParents(system, trx, [domain])
   await marks.setOwn(trx, name)
   await publication.commit()
   system.log.info('rollover', { zone: name, phase: phase ?? 'done' })

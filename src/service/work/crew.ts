@@ -32,6 +32,7 @@ export function workTask(system: System, kinds: readonly Kind[], pause = LOOK_PA
   const loop = runPeriodically(system.log, 'work', look, pause, stopping.signal, system.workBell)
   return {
     async stop() {
+      crew.isStopping = true
       stopping.abort()
       system.workBell.ring()
       await loop
@@ -51,8 +52,9 @@ class Crew {
   readonly #system: System
   readonly #kinds: readonly Kind[]
   readonly #jobs = new Map<number, Job>()
+  /** True once the process stops. */
+  isStopping = false
   #renewing: NodeJS.Timeout | undefined
-  #isStopping = false
 
   constructor(system: System, kinds: readonly Kind[]) {
     this.#system = system
@@ -84,7 +86,6 @@ class Crew {
 
   /** Lets what is being done end, for STOP_TIME at most. */
   async end(): Promise<void> {
-    this.#isStopping = true
     const timer = setTimeout(() => {
       for (const { abort } of this.#jobs.values()) abort.abort()
     }, STOP_TIME)
@@ -150,7 +151,7 @@ class Crew {
   async #failed(kind: Kind, work: Claimed, error: Error): Promise<void> {
     const { db, log, metrics, now } = this.#system
     const { subject, attempts } = work
-    if (this.#isStopping) return store.release(db, work, { due: now(), attempts: attempts - 1, error: null })
+    if (this.isStopping) return store.release(db, work, { due: now(), attempts: attempts - 1, error: null })
     const reason = reasonOf(error)
     const pause = 'isFinal' in error && error.isFinal === true ? undefined : kind.retry[attempts - 1]
     const next = pause === undefined ? null : later(now(), pause)

@@ -30,6 +30,7 @@ export interface Kind {
 
 /** Stores work, which begins when this transaction is committed, or when it is due. */
 export async function add(system: System, trx: Db, ...work: NewWork[]): Promise<void> {
+  if (work.length === 0) return
   await store.add(trx, work, system.now())
   onceCommitted(trx, () => {
     system.workBell.ring()

@@ -1,6 +1,11 @@
 import { type KeyState, type PublishedRRset, WAITS } from '../../nameserver/nameserver.ts'
+import type { Db } from '../../store/database.ts'
+import type { Domain } from '../../store/domains/domains.ts'
 import type { RRsetKey } from '../../store/zone/rrsets.ts'
+import type { System } from '../../system.ts'
+import { later } from '../../time.ts'
 import { delegationsOf, isSecureEntryPoint } from '../secrets/signing-keys.ts'
+import { add } from '../work/work.ts'
 import type { Change } from './changes.ts'
 import { differences, toPublish } from './differences.ts'
 
@@ -19,6 +24,22 @@ export interface Contents {
   /** True if the nameserver adds no CDS and CDNSKEY to `rrsets`. */
   ownCds: boolean
   rrsets: PublishedRRset[]
+}
+
+/** The kind of work that tells a parent that the CDS of a domain have changed. */
+export const NOTIFY_PARENT = 'notify-parent'
+
+/** Seconds after which most secondaries have a change of CDS. */
+const NOTIFICATION_DELAY = 10
+
+/** Has the parents of these domains told, once this transaction commits, that their CDS have changed (RFC 9859). */
+export async function tellParents(system: System, trx: Db, domains: Pick<Domain, 'name' | 'ownerId'>[]): Promise<void> {
+  const due = later(system.now(), NOTIFICATION_DELAY)
+  await add(
+    system,
+    trx,
+    ...domains.map(({ name, ownerId }) => ({ kind: NOTIFY_PARENT, subject: name, accountId: ownerId, due })),
+  )
 }
 
 /** Reports whether an RRset tells the parent about the DS of the zone. */

@@ -6,7 +6,6 @@ import { allOf, sendAlong } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
 import { keysOf, type StoredKey } from '../../store/domains/keys.ts'
-import * as notifications from '../../store/domains/notifications.ts'
 import { storedTransfers } from '../../store/domains/transfers.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import { bury } from '../../store/zone/deleted-domains.ts'
@@ -17,7 +16,7 @@ import { after, type Timestamp } from '../../time.ts'
 import { refuseForSuspended } from '../names/suspended.ts'
 import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
-import { contentsOf, isAnnouncement, servedChanges } from './cds.ts'
+import { contentsOf, isAnnouncement, servedChanges, tellParents } from './cds.ts'
 import { type Change, growthOf, refuseTooLarge, rrsetAfter, sizeOf, type Written, type ZoneState } from './changes.ts'
 import type { Claim } from './claim.ts'
 import { nextVersion } from './claim.ts'
@@ -178,7 +177,7 @@ export class Zone implements ZoneState, AsyncDisposable {
       rrsets.touch(trx, domain.id, idle, state.now),
       rrsets.apply(trx, domain.id, outcome),
       history.add(trx, domain.id, entry),
-      changes.some(isAnnouncement) && notifications.add(trx, [domain.id], state.now),
+      changes.some(isAnnouncement) && tellParents(system, trx, [domain]),
     ])
   }
 

@@ -13,8 +13,8 @@ export interface SignallingZone {
 
 /** A domain that waits for its first DS: its keys, and the CDS and CDNSKEY that its owner has added. */
 export interface WaitingDomain {
-  id: number
   name: string
+  ownerId: string
   keys: Omit<StoredKey, 'secret'>[]
   added: RRsetState[]
 }
@@ -36,7 +36,7 @@ export async function zones(db: Db, names: string[]): Promise<SignallingZone[]> 
 export async function waiting(db: Db, most: number, limit: number): Promise<WaitingDomain[]> {
   return query(
     db,
-    `select domains.id, name, keys, added from delegations join domains on domains.id = domain_id
+    `select name, owner_id as "ownerId", keys, added from delegations join domains on domains.id = domain_id
      cross join lateral (
        select coalesce(json_agg(json_build_object(
          'dnskey', dnskey, 'active', active, 'published', keys.published, 'announced', announced) order by dnskey), '[]') as keys
