@@ -85,12 +85,13 @@ const ROWS: [title: string, send: () => Promise<Answer>, costs: [number, number,
 for (const [title, send, costs] of ROWS) {
   test(`${title} sends as much as the table says`, async (t) => {
     const measured = async () => costsOf(async () => t.true((await send()).status < 300))
-    // The first one opens connections. What the service does by itself, as when a write takes long, can only add.
-    const [, ...all] = [await measured(), await measured(), await measured(), await measured()]
-    t.deepEqual(
-      costs.map((_, i) => Math.min(...all.map((each) => each[i]!))),
-      costs,
-    )
+    // The first one opens connections.
+    await measured()
+    const all: number[][] = []
+    while (all.length < 5) all.push(await measured())
+    // Where the machine is busy, packets can be sent together, and the service's own loops come in between.
+    const medians = costs.map((_, i) => all.map((each) => each[i]!).sort((a, b) => a - b)[2])
+    t.deepEqual(medians, costs, JSON.stringify(all))
   })
 }
 
