@@ -21,7 +21,7 @@ import { hasLength, isInTime, isKnown, readTsig, Signer, type Tsig, TSIG_ERRORS,
 
 /** Opcodes (RFC 1035 §4.1.1, RFC 2136 §1.3), and types that are asked for. */
 const [QUERY, UPDATE] = [0, 5]
-const [SOA, OPT, TSIG, AXFR] = [6, 41, 250, 252]
+const [SOA, OPT, AXFR] = [6, 41, 252]
 
 /** Octets of an answer by UDP to whom takes no larger one, and the largest (RFC 6891 §6.2.5). */
 const [SMALL, LARGE] = [512, 1232]
@@ -142,14 +142,14 @@ class Exchange {
   /** Reads the form of the message, and its signature. @throws Refused, RangeError */
   #read(): Tsig {
     const layout = (this.#layout = layoutOf(this.#octets))
-    const { opcode, counts, last } = layout
+    const { opcode, counts } = layout
     if (opcode !== QUERY && opcode !== UPDATE) throw new Refused('NOTIMP', 'The opcode is not known.')
     if (counts[0] !== 1) throw new Refused('FORMERR', 'There is not exactly one question or zone.')
     const { wire: name, end } = readName(this.#octets, HEADER)
     // Else the answer could be larger.
     if (end !== HEADER + name.length) throw new Refused('FORMERR', 'The name is compressed.')
     this.#question = { name, type: this.#octets.readUInt16BE(end) }
-    const tsig = last === undefined ? undefined : readTsig(this.#octets, last)
+    const tsig = readTsig(this.#octets, layout)
     if (tsig === undefined) throw new Refused('REFUSED', 'The message is not signed.')
     return tsig
   }
@@ -160,8 +160,8 @@ class Exchange {
     if (!isKnown(tsig)) return this.#replyUnsigned(tsig, TSIG_ERRORS.BADKEY)
     if (!hasLength(tsig)) throw new Refused('FORMERR', 'The MAC has a wrong length.')
     const key = await tsigKeys.find(this.#system, tokenId)
+    const mac = verified(this.#octets, tsig, key?.secret)
     if (key === undefined) return this.#replyUnsigned(tsig, TSIG_ERRORS.BADKEY)
-    const mac = verified(this.#octets, tsig, key.secret)
     if (mac === undefined) return this.#replyUnsigned(tsig, TSIG_ERRORS.BADSIG)
     this.#signer = new Signer(tsig, key.secret)
     if (isInTime(tsig, this.#now)) return { tokenId, keyId: key.id, mac: mac.toString('latin1') }
@@ -196,11 +196,10 @@ class Exchange {
     }
   }
 
-  /** Reads the additional records. @throws Refused, RangeError */
+  /** Reads the additional records. @throws RangeError */
   #readOptions(): void {
-    const { counts, sections, last } = this.#layout
-    for (const { type, class: size, start } of readSection(this.#octets, sections[3], counts[3])) {
-      if (type === TSIG && start !== last) throw new Refused('FORMERR', 'There is more than one signature.')
+    const { counts, sections } = this.#layout
+    for (const { type, class: size } of readSection(this.#octets, sections[3], counts[3])) {
       if (type !== OPT) continue
       this.#hasOptions = true
       if (!this.#peer.isTcp) this.#largest = Math.min(Math.max(size, SMALL), LARGE)
@@ -228,8 +227,9 @@ class Exchange {
 
   async #update(actor: Actor): Promise<Outcome> {
     const { name, type } = this.#question!
-    if (type !== SOA || this.#octets.readUInt16BE(HEADER + name.length + 2) !== CLASSES.IN)
-      throw new Refused('FORMERR', 'The zone is not given by a SOA.')
+    if (type !== SOA) throw new Refused('FORMERR', 'The zone is not given by a SOA.')
+    if (this.#octets.readUInt16BE(HEADER + name.length + 2) !== CLASSES.IN)
+      throw new Refused('NOTAUTH', 'Zones have the class IN.')
     return this.#inDomain(actor, 'dns_api_per_domain_expensive', async (domain) => {
       const wanted = await inSlices(readUpdate(this.#octets, this.#layout, domain.name)).catch(malformed)
       await update({ system: this.#system, actor, domain }, wanted)

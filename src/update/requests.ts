@@ -47,7 +47,7 @@ export function* readUpdate(message: Buffer, { counts, sections }: Layout, domai
   return { prerequisites: together(update.prerequisites), steps: update.steps }
 }
 
-/** Unites the records of each RRset whose contents are a prerequisite (RFC 2136 §3.2.3). */
+/** Unites the records of each RRset whose contents are a prerequisite; these come last (RFC 2136 §3.2.3). */
 function together(prerequisites: Prerequisite[]): Prerequisite[] {
   const united = new Map<string, Prerequisite>()
   for (const [position, each] of prerequisites.entries()) {
@@ -56,7 +56,9 @@ function together(prerequisites: Prerequisite[]): Prerequisite[] {
     if (known === undefined) united.set(key, each)
     else for (const content of each.contents!) known.contents!.add(content)
   }
-  return [...united.values()]
+  const all = [...united.values()]
+  const haveContents = (wanted: boolean) => all.filter(({ contents }) => (contents !== undefined) === wanted)
+  return [...haveContents(false), ...haveContents(true)]
 }
 
 function prerequisiteOf(message: Buffer, record: WireRecord, domain: string): Prerequisite {

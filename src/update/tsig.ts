@@ -1,7 +1,16 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { lowerCase } from '../dns/names.ts'
 import { encodeUint } from '../dns/octets.ts'
-import { CLASSES, encodeRecord, readName, readRecord, wireOf } from '../dns/wire/messages.ts'
+import {
+  CLASSES,
+  encodeRecord,
+  type Layout,
+  readName,
+  readRecord,
+  skipRecord,
+  typeAt,
+  wireOf,
+} from '../dns/wire/messages.ts'
 
 // Signatures of messages (RFC 8945).
 
@@ -16,6 +25,9 @@ const FUDGE = 300
 const ALGORITHMS = new Map(
   ([['sha256', 32], ['sha384', 48], ['sha512', 64]] as const).map(([hash, size]) => [wireOf(`hmac-${hash}`), { hash, size }]), // prettier-ignore
 )
+
+/** What signs for a key that does not exist. */
+const NO_SECRET = randomBytes(32)
 
 /** The TSIG record of a message. */
 export interface Tsig {
@@ -33,14 +45,17 @@ export interface Tsig {
   start: number
 }
 
-/** Reads the record at this offset, if it is a TSIG record. @throws RangeError if it is malformed */
-export function readTsig(message: Buffer, start: number): Tsig | undefined {
-  const record = readRecord(message, start)
+/** Reads the TSIG record of a message, if it has one. @throws RangeError if it is malformed, or not the only one, at the end */
+export function readTsig(message: Buffer, { sections, last }: Layout): Tsig | undefined {
+  for (let at = sections[3]; at < message.length; at = skipRecord(message, at))
+    if (at !== last && typeAt(message, at) === TSIG) throw new RangeError('The TSIG record is not the last record.')
+  if (last === undefined) return undefined
+  const record = readRecord(message, last)
   if (record.type !== TSIG) return undefined
   if (record.class !== CLASSES.ANY || record.ttl !== 0) throw new RangeError('The TSIG record has a class or a TTL.')
   const { wire, end: fields } = readName(message, record.data)
   // Else the answer, which repeats them, could be larger.
-  if (record.data !== start + record.owner.length + 10 || fields !== record.data + wire.length)
+  if (record.data !== last + record.owner.length + 10 || fields !== record.data + wire.length)
     throw new RangeError('The names of the TSIG record are compressed.')
   const macAt = fields + 10
   const after = macAt + message.readUInt16BE(fields + 8)
@@ -56,7 +71,7 @@ export function readTsig(message: Buffer, start: number): Tsig | undefined {
     originalId: message.readUInt16BE(after),
     error: message.readUInt16BE(after + 2),
     other: message.toString('latin1', other, record.end),
-    start,
+    start: last,
   }
 }
 
@@ -73,9 +88,9 @@ export function hasLength({ algorithm, mac }: Tsig): boolean {
 
 /**
  * Returns the whole MAC of a message if its own is right, or a part of it, of an allowed length; otherwise undefined.
- * Takes the same time for each secret.
+ * Takes the same way, and time, for each secret, and without one.
  */
-export function verified(message: Buffer, tsig: Tsig, secret: Buffer): Buffer | undefined {
+export function verified(message: Buffer, tsig: Tsig, secret: Buffer = NO_SECRET): Buffer | undefined {
   const { algorithm, mac, originalId, start } = tsig
   const unsigned = Buffer.from(message.subarray(0, start))
   unsigned.writeUInt16BE(originalId, 0)

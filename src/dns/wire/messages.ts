@@ -78,6 +78,11 @@ export function skipRecord(message: Buffer, start: number): number {
   return end
 }
 
+/** Returns the type of the record that begins at an offset. @throws RangeError */
+export function typeAt(message: Buffer, start: number): number {
+  return message.readUInt16BE(skipName(message, start))
+}
+
 /** Reads the record that begins at an offset, but for its data. @throws RangeError */
 export function readRecord(message: Buffer, start: number): WireRecord {
   const end = skipRecord(message, start)
