@@ -179,11 +179,18 @@ export function isMixed(zone: string, name: string, type: string): boolean {
   return name === `${zone}.` && ['DNSKEY', 'CDS', 'CDNSKEY'].includes(type)
 }
 
-/** The RRsets of a zone transfer, without those that the nameserver generates or adds records to. */
-export async function transferred(server: Server, zone: string): Promise<ServedRRset[]> {
-  const question = packet.streamEncode({ type: 'query', id: 1, questions: [{ type: 'AXFR', name: zone }] })
+/**
+ * The RRsets of a zone transfer, without those that the nameserver generates or adds records to.
+ * @param sign adds a signature to the question
+ */
+export async function transferred(
+  server: Server,
+  zone: string,
+  sign = (message: Buffer) => message,
+): Promise<ServedRRset[]> {
+  const question = sign(packet.encode({ type: 'query', id: 1, questions: [{ type: 'AXFR', name: zone }] }))
   const socket = connect(server.dnsPort, server.dnsHost)
-  socket.write(question)
+  socket.write(Buffer.concat([Buffer.from([question.length >> 8, question.length & 255]), question]))
   const records: WireRecord[] = []
   let rest = Buffer.alloc(0)
   for await (const chunk of socket) {
