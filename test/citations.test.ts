@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { projectFolder } from '../src/installation/project.ts'
 
 // Comments and documents cite sections of docs/design, as in `contract §8.5` or `powerdns.md §1.3`. docs/security.md,
-// docs/asvs.md and docs/README.md also name tests.
+// docs/asvs.md, docs/README.md and docs/design/dns-update.md also name tests.
 
 const PROJECT = projectFolder()
 
@@ -69,9 +69,9 @@ test('a number is that of one section, and a page of the contract has 3,000 word
 /** A test's file and titles, as in `test/layers.test.ts`: "a title", "another title"; `…` stands for a variable part. */
 const TESTS = /`(test\/[^`]+)`((?:[:,] "[^"]+")*)/g
 
-test('docs/security.md, docs/asvs.md and docs/README.md name tests that exist', (t) => {
+test('docs/security.md, docs/asvs.md, docs/README.md and docs/design/dns-update.md name tests that exist', (t) => {
   // A line break may separate the words of a title.
-  const documents = ['security.md', 'asvs.md', 'README.md'].map((name) =>
+  const documents = ['security.md', 'asvs.md', 'README.md', 'design/dns-update.md'].map((name) =>
     readFileSync(join(PROJECT, 'docs', name), 'utf8'),
   )
   const missing: string[] = []
