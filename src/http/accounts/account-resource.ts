@@ -164,7 +164,9 @@ function mailed(forms: Forms, { passwords }: Config): Resource[] {
 /** Describes the links in mails (contract §11.3). */
 function confirmation(forms: Forms): Resource {
   const detail = described(STRING, 'What was done, for people.', 'Success! Your password has been changed.')
-  const withToken = { ...TOKEN.full.properties, detail, domain: ref(DOMAIN.schema) }
+  const { properties = {}, required = [] } = TOKEN.full
+  const withToken = { ...properties, detail, domain: ref(DOMAIN.schema) }
+  const optional = Object.keys(properties).filter((name) => !required.includes(name))
   const input = { anyOf: [named(forms.newPassword.schema), { type: 'object' }] }
   const page = text('<!doctype html>…', 'A page for people.', 'text/html').content!
   return {
@@ -194,7 +196,7 @@ function confirmation(forms: Forms): Resource {
               anyOf: [
                 object({ detail }),
                 object({ detail, domain: ref(DOMAIN.full) }),
-                object(withToken, ['maker']),
+                object(withToken, optional),
                 ref(FACTOR.full),
               ],
             }),
