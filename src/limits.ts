@@ -20,6 +20,10 @@ export const ALLOWED_SUBNETS_MAX = 256
 export const TRANSFER_ADDRESSES_MAX = 8
 export const TRANSFER_NOTIFY_MAX = 4
 
+/** Addresses of a write for which PTR is proposed, and records of a PTR RRset, with which none is (contract §15.3). */
+export const PTR_ADDRESSES_MAX = 100
+export const PTR_RECORDS_MAX = 16
+
 /**
  * Tokens of an account (contract §5.6), counted apart for API and login tokens; policies of a token (§6.2), and shapes of
  * their patterns (§6.4), each of which a write looks up for each name.

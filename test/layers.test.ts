@@ -80,6 +80,7 @@ const ROOMS: Record<string, readonly string[]> = {
       'doors',
       'domains',
       'repair',
+      'reverse',
     ],
     ...['zone', 'secrets', 'names', 'passkeys', 'tokens', 'mails', 'throttling', 'work'],
   ],

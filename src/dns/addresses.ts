@@ -98,3 +98,25 @@ export function inNetwork({ octets, length }: Network, address = '\0'.repeat(oct
     return String.fromCharCode((octets.charCodeAt(i) & mask) | (octet.charCodeAt(0) & ~mask))
   }).join('')
 }
+
+/** Returns the name of an address for PTR (RFC 1035 §3.5, RFC 3596 §2.5), without final dot. @param address canonical */
+export function reverseName(address: string): string {
+  const isIPv4 = !address.includes(':')
+  const parts = isIPv4 ? address.split('.') : Array.from(toHex(parseIPv6(address)))
+  return `${parts.reverse().join('.')}.${isIPv4 ? 'in-addr' : 'ip6'}.arpa`
+}
+
+/**
+ * Returns the usual names of classless domains (RFC 2317 §4) that have the PTR of an IPv4 address, the smallest block
+ * first: with its first address and its length, and with its first and last address.
+ * @param name that of the address; of any other name, there is none
+ */
+export function classlessDomains(name: string): string[] {
+  const [, last, network] = /^(\d+)\.(\d+\.\d+\.\d+\.in-addr\.arpa)$/.exec(name) ?? []
+  if (last === undefined) return []
+  return [31, 30, 29, 28, 27, 26, 25].flatMap((length) => {
+    const size = 2 ** (32 - length)
+    const first = Number(last) - (Number(last) % size)
+    return [`${first}-${length}.${network}`, `${first}-${first + size - 1}.${network}`]
+  })
+}

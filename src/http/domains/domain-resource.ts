@@ -128,11 +128,11 @@ function zonefile(config: Config): Resource {
       id: 'replaceZonefile',
       summary: 'Make a domain equal to a zone file',
       description: 'All or nothing: RRsets that the file lacks are deleted, except the NS of the apex.',
-      query: ['dry_run'],
+      query: WRITING.query,
       takes: ZONE_FILE.content!,
       answers: { 200: shows(CHANGES) },
       errors: { ...WRITING.errors, 400: ['The text is not valid UTF-8.'] },
-      problems: ['zonefile', 'dry_run', 'type'],
+      problems: ['zonefile', 'dry_run', 'ptr', 'type'],
       isRecorded: true,
       chain: [
         reportPublication,

@@ -54,7 +54,7 @@ export const HISTORY: Group = {
           'Puts each RRset of the entry back to what it was before, unless it was changed since. A repair, a replacement ' +
           'of keys, and the creation, deletion and return of the domain cannot be undone.',
         answers: { 200: shows(CHANGES), 409: obstructed },
-        problems: ['dry_run', 'subname', 'type'],
+        problems: ['dry_run', 'ptr', 'subname', 'type'],
         chain: [reportPublication, history.undoEntry],
       },
     },
@@ -69,7 +69,7 @@ export const HISTORY: Group = {
         description: 'Restores all RRsets of a time, or of a version.',
         takes: json(WHEN),
         answers: { 200: shows(CHANGES), 409: obstructed },
-        problems: ['dry_run', 'subname', 'type'],
+        problems: ['dry_run', 'ptr', 'subname', 'type'],
         chain: [reportPublication, body(BODY_FORM), history.restoreDomain],
       },
     },

@@ -17,10 +17,9 @@ export function answerUncached(ctx: AppContext, status: number, body: unknown): 
   answer(ctx, status, body)
 }
 
-/** Responds like `answer` with an array, perhaps as `member` of an object, but lets other requests run in between. */
-export async function answerItems(ctx: AppContext, status: number, items: unknown[], member?: string): Promise<void> {
-  const json = await stringify(items)
-  answerText(ctx, status, member === undefined ? json : `{"${member}":${json}}`, 'application/json')
+/** Responds like `answer` with an array, but lets other requests run in between. */
+export async function answerItems(ctx: AppContext, status: number, items: unknown[]): Promise<void> {
+  answerText(ctx, status, await stringify(items), 'application/json')
 }
 
 /** Responds with text of exactly this media type (contract §1.5). */

@@ -1,9 +1,11 @@
 import type Koa from 'koa'
 import { Invalid, PreconditionFailed } from '../../errors.ts'
+import { stringify } from '../../flow/slices.ts'
+import { proposePtr } from '../../service/reverse/ptr-proposals.ts'
 import type { Change } from '../../service/zone/changes.ts'
 import type { Conditions, Terms } from '../../service/zone/conditions.ts'
-import { answerItems } from './answer.ts'
-import { CHANGE } from './change-representation.ts'
+import { answerText } from './answer.ts'
+import { CHANGE, PTR_PROPOSAL } from './change-representation.ts'
 import { type Context, flag, guard, parameter } from './context.ts'
 
 /** Reads the preconditions in the headers (contract §15.1; RFC 9110 §13.1). Weak tags never match in `If-Match`. */
@@ -53,11 +55,17 @@ export const refuseDryRun = guard(
 
 /** Reads the terms of a write to RRsets. @throws Invalid */
 export function terms(ctx: Koa.Context): Terms {
-  return { dryRun: flag(ctx, 'dry_run'), ...conditions(ctx) }
+  const dryRun = flag(ctx, 'dry_run')
+  const ptr = parameter(ctx, 'ptr')
+  if (![undefined, 'propose'].includes(ptr)) throw Invalid.field('ptr', 'Must be propose.')
+  if (ptr !== undefined && !dryRun) throw Invalid.field('ptr', 'Needs dry_run=true.')
+  return { dryRun, ...conditions(ctx) }
 }
 
-/** Responds with the changes that a write has made, or would make. */
+/** Responds with the changes that a write has made, or would make, and with PTR proposals if the terms are for them. */
 export async function answerChanges(ctx: Context, changes: Change[]): Promise<void> {
-  const items = changes.map((change) => CHANGE.present(change))
-  await answerItems(ctx, 200, items, 'changes')
+  const items = await stringify(changes, (change) => CHANGE.present(change))
+  const ptr = parameter(ctx, 'ptr') === undefined ? [] : [await proposePtr(ctx.state, changes)]
+  const more = ptr.map((proposals) => `,"ptr":${JSON.stringify(proposals.map((each) => PTR_PROPOSAL.present(each)))}`)
+  answerText(ctx, 200, `{"changes":${items}${more.join('')}}`, 'application/json')
 }

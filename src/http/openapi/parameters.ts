@@ -95,6 +95,11 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     schema: { type: 'string', enum: ['true', 'false'] },
     example: 'false',
   },
+  ptr: {
+    description: 'With `propose`, a dry run also shows PTR RRsets of the account that would fit; nothing writes them.',
+    schema: oneOf('propose'),
+    example: 'propose',
+  },
   version: { description: 'A version of the domain; without it, the latest.', schema: VERSION, example: 1795297087 },
   wait: {
     description: `The maximum of seconds to wait until the status is INSYNC. Larger numbers count as ${PUBLICATION_WAIT}.`,

@@ -192,7 +192,7 @@ function zoneGroup(config: Config): Group {
           id: 'changeZone',
           summary: 'Change RRsets of a zone',
           description: 'All or nothing, in one publication. EXTEND and PRUNE add and remove one record.',
-          query: ['dry_run'],
+          query: ['dry_run', 'ptr'],
           takes: json({ type: 'object', properties: { rrsets: arrayOf(AMENDMENT) }, required: ['rrsets'] }),
           answers: { 200: { ...shows(ref(CHANGES)), text: 'The result of a dry run.' }, 204: NOTHING },
           errors: WRITING,

@@ -27,9 +27,9 @@ export const NOT_PERMITTED = [
 
 /** The common description of all writes of RRsets. */
 export const WRITING = {
-  query: ['dry_run'],
+  query: ['dry_run', 'ptr'],
   errors: { 403: NOT_PERMITTED, 409: [] },
-  problems: ['dry_run'],
+  problems: ['dry_run', 'ptr'],
   isRecorded: true,
 } as const
 
@@ -145,7 +145,7 @@ export const RRSETS: Group = {
         summary: 'Delete an RRset',
         description: 'Succeeds also without such an RRset.',
         answers: { 200: { ...shows(dryRun), text: 'The result of a dry run.' }, 204: NOTHING },
-        problems: ['dry_run', 'type'],
+        problems: ['dry_run', 'ptr', 'type'],
         chain: [reportPublication, rrsets.deleteRRset],
       },
     },

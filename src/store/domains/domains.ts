@@ -39,7 +39,7 @@ export interface Domain {
   touched: Timestamp
 }
 
-const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
+export const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
   domains.version, domains.rectify, domains.denial, domains.paused, domains.suspended, domains.size, domains.record_octets as octets,
   domains.created, domains.published, domains.touched`
 

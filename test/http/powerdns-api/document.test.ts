@@ -88,8 +88,8 @@ const OPERATIONS: Record<string, [status: number, query: string[], body: string 
   'put /servers/localhost/zones/{zone}/notify': [200, [], 'object'],
 }
 
-/** Our extension of PATCH. */
-const EXTENSIONS = ['dry_run']
+/** Our extensions of PATCH. */
+const EXTENSIONS = ['dry_run', 'ptr']
 
 test('the paths and methods are those of PowerDNS, with its statuses, parameters and kinds of bodies', (t) => {
   const found = Object.entries(document.paths).flatMap(([path, operations]) =>
