@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { CLASSES } from '../../src/dns/wire/messages.ts'
-import { newDomain } from '../support/clients/api.ts'
+import { newDomain, shared } from '../support/clients/api.ts'
 import { type Key, keyFor, rcodeOf, sendTo, signedWith } from '../support/clients/dns-update.ts'
 import { depth } from '../support/depth.ts'
 import type { Server } from '../support/dns/dns.ts'
@@ -16,6 +16,7 @@ import { startUpdated, type Updated } from './updated.ts'
 const service = useService({ DNS_UPDATE_PORT: '0' })
 const FULL = 2_000
 const RUNS = depth(40, FULL)
+const ROUND = Math.min(RUNS, 200)
 const NAMESERVERS = ['ns1.zoneplane.test.', 'ns2.zoneplane.test.']
 
 /** What a nameserver answers, and the records that it serves then, as `name type` → `ttl contents`. */
@@ -110,35 +111,48 @@ async function sendToAll({ zone, key, servers }: Site, message: Buffer): Promise
   return Object.fromEntries(await Promise.all(results)) as Record<'ours' | Updated, Result>
 }
 
-test('BIND, Knot and the service answer the same, and have the same zone then, or their difference is known', async (t) => {
-  const site = await newSite()
-  t.teardown(site.close)
-  const counts: Record<string, number> = {}
-  const note = (what: string) => (counts[what] = (counts[what] ?? 0) + 1)
-  const unknown: string[] = []
-  for (const one of fc.sample(CASE, { numRuns: RUNS, seed: SEED })) {
-    const [clear, make] = messagesThatMake(site.zone, one.zone)
-    await sendToAll(site, clear)
-    const before = await sendToAll(site, make)
-    for (const kind of ['bind', 'knot'] as const) t.deepEqual(before.ours, before[kind], shown(one))
-    const { ours, ...others } = await sendToAll(site, messageFor(site.zone, one))
-    note(ours.rcode)
-    for (const kind of ['bind', 'knot'] as const) {
-      const theirs = others[kind]
-      const different = differing(ours, theirs)
-      if (ours.rcode === theirs.rcode && different.length === 0) continue
-      const reason = Object.entries(REASONS[kind]).find(([, isOne]) => isOne(one, ours, theirs))?.[0]
-      const records = different.map((key) => `${key}: ${ours.records[key]} is not ${theirs.records[key]}`)
-      if (reason === undefined) unknown.push([kind, ours.rcode, theirs.rcode, ...records, shown(one)].join('\n'))
-      else note(reason)
+const site = shared(newSite)
+const counts: Record<string, number> = {}
+
+function note(what: string): void {
+  counts[what] = (counts[what] ?? 0) + 1
+}
+
+test.after.always('the others end', async () => (await site()).close())
+
+for (let first = 0; first < RUNS; first += ROUND) {
+  test(`BIND, Knot and the service answer the same, and have the same zone then, or their difference is known: messages ${first + 1} to ${first + ROUND}`, async (t) => {
+    const place = await site()
+    const unknown: string[] = []
+    for (const one of fc.sample(CASE, { numRuns: ROUND, seed: SEED + first })) {
+      const [clear, make] = messagesThatMake(place.zone, one.zone)
+      await sendToAll(place, clear)
+      const before = await sendToAll(place, make)
+      for (const kind of ['bind', 'knot'] as const) t.deepEqual(before.ours, before[kind], shown(one))
+      const { ours, ...others } = await sendToAll(place, messageFor(place.zone, one))
+      note(ours.rcode)
+      for (const kind of ['bind', 'knot'] as const) {
+        const theirs = others[kind]
+        const different = differing(ours, theirs)
+        if (ours.rcode === theirs.rcode && different.length === 0) continue
+        const reason = Object.entries(REASONS[kind]).find(([, isOne]) => isOne(one, ours, theirs))?.[0]
+        const records = different.map((key) => `${key}: ${ours.records[key]} is not ${theirs.records[key]}`)
+        if (reason === undefined) unknown.push([kind, ours.rcode, theirs.rcode, ...records, shown(one)].join('\n'))
+        else note(reason)
+      }
     }
-  }
+    t.is(unknown.join('\n\n'), '')
+  })
+}
+
+test('all answers, and all reasons of differences, have come up', (t) => {
   t.log(counts)
-  if (unknown.length > 0) t.fail(unknown.join('\n\n'))
   const reasons = Object.values(REASONS).flatMap((row) => Object.keys(row))
-  const expected = RUNS < FULL ? ['NOERROR'] : ['NOERROR', 'FORMERR', 'NXDOMAIN', 'YXDOMAIN', 'NXRRSET', 'YXRRSET', 'NOTZONE', ...reasons] // prettier-ignore
+  const all = ['NOERROR', 'FORMERR', 'NXDOMAIN', 'YXDOMAIN', 'NXRRSET', 'YXRRSET', 'NOTZONE', ...reasons]
+  const missing = all.filter((what) => counts[what] === undefined)
+  // Few messages do not bring them all.
   t.deepEqual(
-    expected.filter((what) => counts[what] === undefined),
+    missing.filter((what) => RUNS === FULL || what === 'NOERROR'),
     [],
   )
 })
