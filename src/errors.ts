@@ -168,6 +168,19 @@ export function isShown(error: unknown): boolean {
   return error instanceof TakenBack
 }
 
+/** Returns the cause of a backend's failure for the client (contract §2.2). */
+export function causeOf(error: unknown): string {
+  return error instanceof Busy ? error.detail : 'The DNS backend is currently unavailable.'
+}
+
+/** Returns what a backend's failure means for a change (contract §2.2). */
+export function consequenceOf(error: unknown): string {
+  if (error instanceof OutcomeUnknown) return 'Whether the change was made is unknown; please check, then retry.'
+  return isShown(error)
+    ? 'The change was not made, but DNS can show it for a moment; please retry.'
+    : 'Nothing was changed; please retry.'
+}
+
 /** Returns the nameserver's rejection of contents that an error is, or has as its cause. */
 export function refusalOf(error: unknown): NameserverFailure | undefined {
   if (!(error instanceof NameserverFailure)) return undefined

@@ -29,6 +29,16 @@ export const METRICS = {
     'Requests that were refused because of their HTTP: invalid, with too large a header, or not complete in time.',
     { reason: ['malformed', 'header_too_large', 'timeout'] },
   ),
+  zoneplane_dns_messages_total: counter('Messages at the port of DNS UPDATE, by the code of their answer.', {
+    kind: ['update', 'query', 'other'],
+    rcode: ['NOERROR', 'REFUSED', 'NOTAUTH', 'SERVFAIL'],
+  }),
+  zoneplane_dns_message_duration_seconds: histogram('Time from the arrival of such a message to its answer.', {
+    kind: ['update', 'query', 'other'],
+  }),
+  zoneplane_dns_dropped_total: counter('Datagrams and connections at that port that were dropped: too many at once.', {
+    what: ['datagram', 'connection'],
+  }),
   zoneplane_throttled_requests_total: counter(
     'Requests that were refused with 429, by the scope whose rate was exceeded; bodies and passwords are limited at a time.',
     { scope: [...SCOPES, 'bodies', 'passwords'] },

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { typeOf } from '../dns/registry.ts'
-import { CLASSES, HEADER, type Layout, layoutOf, QR, type Rcode, readName, readSection } from '../dns/wire/messages.ts'
-import { Conflict, Denied, Invalid, NameserverFailure, NotFound, problemTexts, Throttled, Unauthenticated, Unavailable } from '../errors.ts' // prettier-ignore
+import { CLASSES, HEADER, type Layout, layoutOf, QR, readName, readSection } from '../dns/wire/messages.ts'
+import { Throttled, unlessNotFound } from '../errors.ts'
 import { Budget } from '../flow/budget.ts'
 import { inSlices } from '../flow/slices.ts'
 import { type Scope, TURN_TIMEOUT, UPDATES } from '../limits.ts'
 import type { Actor } from '../service/actor.ts'
 import * as domains from '../service/domains/domains.ts'
 import * as tsigKeys from '../service/doors/tsig-keys.ts'
-import { Unmet, update } from '../service/doors/updates.ts'
+import { update } from '../service/doors/updates.ts'
 import { groupOf, shownAddress } from '../service/throttling/callers.ts'
 import { admit } from '../service/throttling/throttling.ts'
 import { authenticateSigner } from '../service/tokens/authentication.ts'
@@ -16,6 +16,7 @@ import { authorise } from '../service/tokens/rights.ts'
 import type { System } from '../system.ts'
 import { unixTime } from '../time.ts'
 import { answerTo, type Contents, contentsOf, type Outcome, type Question, transferOf } from './answers.ts'
+import { logTrouble, malformed, outcomeOf, reading } from './outcomes.ts'
 import { isOfQuestions, readUpdate, Refused, subnameIn, textOf } from './requests.ts'
 import { hasLength, isInTime, isKnown, readTsig, Signer, type Tsig, TSIG_ERRORS, unsigned, verified } from './tsig.ts'
 
@@ -28,16 +29,6 @@ const [SMALL, LARGE] = [512, 1232]
 
 /** The results of updates that are kept, by the MAC of their messages. */
 const KEPT = 4_096
-
-/** The codes of the answers to errors of the service; those of others are SERVFAIL. */
-const CODES: [kind: new (...args: never[]) => Error, rcode: Rcode][] = [
-  [NotFound, 'NOTAUTH'],
-  [Invalid, 'REFUSED'],
-  [Unauthenticated, 'REFUSED'],
-  [Denied, 'REFUSED'],
-  [Conflict, 'REFUSED'],
-  [Throttled, 'REFUSED'],
-]
 
 /** Who has sent a message, and gets the answers. */
 export interface Peer {
@@ -78,6 +69,9 @@ export class UpdateDoor {
     const exchange = new Exchange({ ...this.#system, request, log, patience }, this, octets, peer)
     const start = performance.now()
     const { rcode, text } = await exchange.run()
+    const { metrics } = this.#system
+    metrics?.count('zoneplane_dns_messages_total', { kind: exchange.kind, rcode })
+    metrics?.time('zoneplane_dns_message_duration_seconds', { kind: exchange.kind }, start)
     log.info('update', {
       address: shownAddress(this.#system.config, peer.address),
       rcode,
@@ -109,6 +103,8 @@ class Exchange {
   #layout!: Layout
   #question: Question | undefined
   #signer: Signer | undefined
+  /** The domain of the name in the question, whoever owns it. */
+  #named: domains.Domain | undefined
   #hasOptions = false
   #largest: number
   /** For the log. */
@@ -120,6 +116,12 @@ class Exchange {
     this.#octets = octets
     this.#peer = peer
     this.#largest = peer.isTcp ? 65_535 : SMALL
+  }
+
+  /** For the metrics. */
+  get kind(): 'update' | 'query' | 'other' {
+    const { opcode } = (this.#layout as Layout | undefined) ?? {}
+    return opcode === UPDATE ? 'update' : opcode === QUERY ? 'query' : 'other'
   }
 
   get #now(): number {
@@ -135,7 +137,7 @@ class Exchange {
         ? { rcode: 'NOTAUTH', text: 'The signature is not valid.' }
         : await this.#perform(signed)
     } catch (error) {
-      return this.#reply(this.#outcomeOf(error))
+      return this.#reply(this.#failed(error))
     }
   }
 
@@ -180,7 +182,13 @@ class Exchange {
     reading(() => {
       this.#readOptions()
     })
-    const actor = await authenticateSigner(this.#system, tokenId, keyId, this.#peer.address)
+    const zone = textOf(this.#question!.name)
+    // Both at the same time.
+    const [actor, named] = await Promise.all([
+      authenticateSigner(this.#system, tokenId, keyId, this.#peer.address),
+      domains.find(this.#system, zone),
+    ])
+    this.#named = named
     this.found = { account: actor.accountId, token: actor.tokenId }
     authorise(actor, 'rrsets')
     const release = this.#door.updates.tryTake(groupOf(actor))
@@ -188,7 +196,7 @@ class Exchange {
     try {
       if (this.#layout.opcode === QUERY) return await this.#answerQuery(actor)
       const known = this.#door.results.get(mac)
-      const result = known ?? this.#update(actor).catch((error: unknown) => this.#outcomeOf(error))
+      const result = known ?? this.#update(actor).catch((error: unknown) => this.#failed(error))
       if (known === undefined) this.#door.keep(mac, result)
       return await this.#reply(await result)
     } finally {
@@ -209,7 +217,9 @@ class Exchange {
   /** Finds the domain of the question or zone; counts the message. @throws Refused, Throttled */
   async #inDomain<T>(actor: Actor, scope: Scope, work: (domain: domains.Domain) => Promise<T>): Promise<T> {
     const zone = (this.found.zone = textOf(this.#question!.name))
-    const [domain] = await domains.enclosing({ system: this.#system, actor }, [zone])
+    const visit = { system: this.#system, actor }
+    const domain =
+      (await domains.visible(visit, this.#named).catch(unlessNotFound)) ?? (await domains.enclosing(visit, [zone]))[0]
     if (domain === undefined) throw new Refused('NOTAUTH', `${zone} is in no domain of this account.`)
     const isPerDomain = scope === 'dns_api_per_domain_expensive'
     const verdict = await admit(this.#system, scope, actor, isPerDomain ? domain : undefined)
@@ -220,7 +230,7 @@ class Exchange {
     try {
       return await work(domain)
     } catch (error) {
-      if (this.#outcomeOf(error, { isLogged: false }).rcode !== 'SERVFAIL') await verdict?.takeBack()
+      if (outcomeOf(error).rcode !== 'SERVFAIL') await verdict?.takeBack()
       throw error
     }
   }
@@ -258,6 +268,12 @@ class Exchange {
     return { rcode: 'NOERROR' }
   }
 
+  /** Returns the answer for an error, and logs those of ours. */
+  #failed(error: unknown): Outcome {
+    logTrouble(this.#system, error)
+    return outcomeOf(error)
+  }
+
   /** Sends an answer, signed if the message is. */
   async #reply(contents: Contents): Promise<Outcome> {
     const { rcode, text } = contents
@@ -268,32 +284,4 @@ class Exchange {
     await this.#peer.send(this.#signer === undefined ? answer : this.#signer.sign(answer, this.#now))
     return { rcode, ...(text !== undefined && { text }) }
   }
-
-  /** Returns the answer for an error. */
-  #outcomeOf(error: unknown, { isLogged = true } = {}): Outcome {
-    const text = error instanceof Error ? error.message : ''
-    if (error instanceof Refused || error instanceof Unmet) return { rcode: error.rcode, text }
-    const [, rcode] = CODES.find(([kind]) => error instanceof kind) ?? []
-    if (rcode !== undefined) return { rcode, text: error instanceof Invalid ? (problemTexts(error)[0] ?? text) : text }
-    const { log } = this.#system
-    if (isLogged) {
-      if (error instanceof NameserverFailure || error instanceof Unavailable)
-        log.warn('request failed: a backend is unavailable', { reason: text })
-      else log.error('unexpected error', { error: error instanceof Error ? error.stack : String(error) })
-    }
-    return { rcode: 'SERVFAIL', text: 'A backend is currently unavailable.' }
-  }
-}
-
-/** @throws Refused if reading has failed because of what the message contains */
-function reading<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    return malformed(error)
-  }
-}
-
-function malformed(error: unknown): never {
-  throw error instanceof RangeError ? new Refused('FORMERR', error.message) : error
 }

@@ -107,7 +107,11 @@ class Listener implements UpdateListener {
 
   /** Answers a datagram. Those beyond the bound are dropped: their clients send them again. */
   #receive(datagrams: Datagrams, octets: Buffer, { address, port }: { address: string; port: number }): void {
-    if (this.#isClosed || this.#received >= UPDATE_DATAGRAMS) return
+    if (this.#isClosed) return
+    if (this.#received >= UPDATE_DATAGRAMS) {
+      this.#drop('datagram')
+      return
+    }
     const proxied = this.#isProxy(address) ? headerOf(octets) : { size: 0 }
     if (proxied === undefined) return
     this.#received++
@@ -127,6 +131,10 @@ class Listener implements UpdateListener {
     return isTrusted(this.#system.config, parseAddress(address)!)
   }
 
+  #drop(what: 'datagram' | 'connection'): void {
+    this.#system.metrics?.count('zoneplane_dns_dropped_total', { what })
+  }
+
   #track(work: Promise<void>): void {
     this.#working.add(work)
     void work.finally(() => this.#working.delete(work))
@@ -135,13 +143,17 @@ class Listener implements UpdateListener {
   #connect(socket: Socket): void {
     // Without an address, the client is gone.
     const address = parseAddress(socket.remoteAddress ?? '')?.toString()
-    if (address === undefined || this.#isClosed || this.#connections.size >= UPDATE_CONNECTIONS.all) {
+    if (address === undefined || this.#isClosed) {
       socket.destroy()
       return
     }
     const client = this.#isProxy(address) ? undefined : networkOf(address)
     const others = [...this.#connections.values()].filter((each) => each.client === client)
-    if (client !== undefined && others.length >= UPDATE_CONNECTIONS.each) {
+    if (
+      this.#connections.size >= UPDATE_CONNECTIONS.all ||
+      (client !== undefined && others.length >= UPDATE_CONNECTIONS.each)
+    ) {
+      this.#drop('connection')
       socket.destroy()
       return
     }

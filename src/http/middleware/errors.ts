@@ -1,10 +1,10 @@
 import type Koa from 'koa'
 import {
-  Busy,
+  causeOf,
   Conflict,
+  consequenceOf,
   Denied,
   Invalid,
-  isShown,
   NameserverFailure,
   NotFound,
   Obstructed,
@@ -57,8 +57,7 @@ function answerDetail(ctx: AppContext, status: number, error: unknown): void {
     detail = 'Internal Server Error.'
   } else if (status === 503) {
     system.log.warn('request failed: a backend is unavailable', { reason: detail })
-    const cause = error instanceof Busy ? error.detail : 'The DNS backend is currently unavailable.'
-    detail = `${cause} ${consequence(ctx, error)}`
+    detail = `${causeOf(error)} ${consequence(ctx, error)}`
     ctx.set('Retry-After', String(system.config.retryAfter))
   } else if (error instanceof Throttled) {
     system.metrics?.count('zoneplane_throttled_requests_total', { scope: error.scope })
@@ -71,12 +70,8 @@ function answerDetail(ctx: AppContext, status: number, error: unknown): void {
 
 /** Returns the meaning of a backend's failure for the client (contract §2.2). */
 function consequence(ctx: AppContext, error: unknown): string {
-  if (error instanceof OutcomeUnknown) return 'Whether the change was made is unknown; please check, then retry.'
   const isRead = (ctx.method === 'GET' || ctx.method === 'HEAD') && !ctx.state.dyndns
-  if (isRead) return 'Please retry.'
-  return isShown(error)
-    ? 'The change was not made, but DNS can show it for a moment; please retry.'
-    : 'Nothing was changed; please retry.'
+  return isRead && !(error instanceof OutcomeUnknown) ? 'Please retry.' : consequenceOf(error)
 }
 
 /** The texts of statuses for which PowerDNS has no reason. */
