@@ -44,7 +44,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['*.js', '*.mjs', 'deb/*.mjs', 'console/*.mjs'],
+    files: ['*.js', '*.mjs', 'deb/*.mjs', 'release/*.mjs', 'console/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
   },

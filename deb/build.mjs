@@ -1,7 +1,17 @@
 // `npm run deb` makes zoneplane_VERSION_ARCHITECTURE.deb in the project's folder, or in the one that the argument names.
 // It is plain JavaScript, as setup.mjs is, because it is no part of the product.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,6 +29,7 @@ try {
   put('deb/zoneplane.env', 'etc/zoneplane/zoneplane.env')
   put('LICENSE', 'usr/share/doc/zoneplane/copyright')
   put('README.md', 'usr/share/doc/zoneplane/README.md')
+  put('CHANGELOG.md', 'usr/share/doc/zoneplane/CHANGELOG.md')
   for (const folder of ['docs', 'docs/console', 'docs/operators', 'docs/examples', 'docs/monitoring']) {
     for (const entry of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())) {
       put(`${folder}/${entry.name}`, `usr/share/doc/zoneplane/${folder}/${entry.name}`)
@@ -31,8 +42,7 @@ try {
   for (const script of ['postinst', 'prerm', 'postrm']) put(`deb/${script}`, `DEBIAN/${script}`)
   write('DEBIAN/conffiles', '/etc/zoneplane/zoneplane.env\n')
   const architecture = output('dpkg', ['--print-architecture'])
-  const [size] = output('du', ['-sk', stage]).split('\t')
-  write('DEBIAN/control', control(architecture, size))
+  write('DEBIAN/control', control(architecture, sizeOf(stage)))
   // Whatever the umask and the files of the clone are.
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', stage])
   for (const file of ['usr/bin/zoneplane', 'DEBIAN/postinst', 'DEBIAN/prerm', 'DEBIAN/postrm']) {
@@ -63,6 +73,15 @@ function stageProgram(folder) {
   rmSync(tarball)
   const [, ...packages] = output('npm', ['ls', '--omit=dev', '--all', '--parseable']).split('\n')
   for (const path of packages) cpSync(path, join(folder, relative('.', path)), { recursive: true })
+}
+
+/** The size of files in KiB as dpkg counts it: the same on each file system. */
+function sizeOf(folder) {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const sizes = entries.map((entry) =>
+    entry.isFile() ? Math.ceil(statSync(join(entry.parentPath, entry.name)).size / 1024) : 1,
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 // It depends on the architecture because @node-rs/argon2 has machine code.
