@@ -78,6 +78,73 @@ function declare(test: Declare, browser: () => Browser): void {
     t.deepEqual(found, [])
   })
 
+  test('two windows edit one zone, offline and after reloads: nothing that was staged or typed is lost', async (t) => {
+    const zone = await newZone(service(), rrset())
+    const tab = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
+    const one = tab.page
+    const context = one.context()
+    const other = await context.newPage()
+    await other.goto(one.url())
+    await signIn(other, zone.account.secret)
+    await stageNew(one, 'first', 'A', '192.0.2.1')
+    await one.getByRole('button', { name: 'Edit www A' }).click()
+    const edit = one.getByRole('form', { name: 'Edit www A' })
+    await edit.getByLabel('IPv4 address').fill('192.0.2.5')
+    await stageNew(other, 'second', 'A', '192.0.2.2')
+    await other.getByRole('button', { name: 'Add record' }).click()
+    const form = other.getByRole('form', { name: 'Add record' })
+    await form.getByLabel('Name').fill('mail')
+    await form.getByLabel('Type').selectOption('MX')
+    await form.getByLabel('Mail server').fill('mx.exam')
+    /** What is typed and staged in both windows. */
+    const kept = async () => ({
+      one: await edit.getByLabel('IPv4 address').inputValue(),
+      other: [
+        await form.getByLabel('Name').inputValue(),
+        await form.getByLabel('Type').inputValue(),
+        await form.getByLabel('Mail server').inputValue(),
+      ],
+      staged: await Promise.all(
+        [one, other].map((page) => page.getByRole('button', { name: /^Edit (first|second) A$/ }).allInnerTexts()),
+      ),
+      changes: await Promise.all([one, other].map((page) => page.getByText(`1 change to ${zone.domain}`).count())),
+    })
+    const before = await kept()
+    t.like(before, { one: '192.0.2.5', other: ['mail', 'MX', 'mx.exam'], changes: [1, 1] })
+    t.deepEqual(before.staged.map(({ length }) => length), [1, 1]) // prettier-ignore
+
+    await context.setOffline(true)
+    t.deepEqual(await kept(), before)
+    // Without a connection, the browser has no page to show.
+    await t.throwsAsync(one.reload(), { message: /ERR_INTERNET_DISCONNECTED/ })
+    await context.setOffline(false)
+    for (const page of [one, other]) await page.goto(`${service().url}/console/domains/${zone.domain}`)
+    for (const shown of [edit, form]) await shown.waitFor()
+    t.deepEqual(await kept(), before)
+
+    await edit.getByRole('button', { name: 'Save' }).click()
+    await one.getByText(`2 changes to ${zone.domain}`).waitFor()
+    await one.getByRole('button', { name: 'Review' }).click()
+    await one.getByRole('dialog').getByText('added: 192.0.2.1').waitFor()
+    await context.setOffline(true)
+    const applying = one.getByRole('button', { name: 'Apply 2 changes' })
+    await applying.click()
+    await one.getByText('This browser is offline, so nothing was sent.').waitFor()
+    await context.setOffline(false)
+    await form.getByLabel('Priority').fill('10')
+    await form.getByLabel('Mail server').fill('mx.example.')
+    await form.getByRole('button', { name: 'Save', exact: true }).click()
+    await form.waitFor({ state: 'detached' })
+    await apply(other)
+    await applying.click()
+    // The other window has changed the zone.
+    await one.getByText('Your changes are kept: review them again.').waitFor()
+    await apply(one)
+    const addresses = { 'www A': '192.0.2.5', 'first A': '192.0.2.1', 'second A': '192.0.2.2' }
+    t.deepEqual(await stored(zone), { ' NS': 'ns1.zoneplane.test.', 'mail MX': '10 mx.example.', ...addresses })
+    await context.close()
+  })
+
   test('the command of the review does the same, and nothing twice', async (t) => {
     const zone = await newZone(service(), rrset())
     const { page } = await openRecords(browser(), service().url, zone.domain, zone.account.secret)
