@@ -156,10 +156,15 @@ export class NameserverFailure extends Error {
   }
 }
 
-/** Returns the error of a commit that has failed after PowerDNS got the change. */
+/** Returns the error of a write whose storing, or commit, has failed after PowerDNS got the change. */
 export function takenBack(error: unknown): unknown {
   const isKnown = error instanceof Unavailable && !(error instanceof OutcomeUnknown)
   return isKnown ? new TakenBack(error.message, { cause: error }) : error
+}
+
+/** Returns the error of a write that has asked the nameserver, and sent it nothing yet. */
+export function neverSent(error: unknown): unknown {
+  return isShown(error) ? new NameserverFailure('unreachable', (error as Error).message, { cause: error }) : error
 }
 
 /** Reports whether DNS can show for a moment what a failed write was to change. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { absolute, withAncestors } from '../../dns/names.ts'
 import { AUTOMATIC_TYPES } from '../../dns/types.ts'
 import { KEY_TYPES } from '../../dns/zonefile.ts'
-import { Denied, Invalid, NameserverFailure, NotFound, Occluded } from '../../errors.ts'
+import { Denied, Invalid, NameserverFailure, neverSent, NotFound, Occluded } from '../../errors.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import { APEX_NS_TTL, SMALL_WRITE } from '../../limits.ts'
 import { DENIALS } from '../../nameserver/nameserver.ts'
@@ -159,7 +159,10 @@ async function insert({ system, trx }: Publication, { creator, name, past, old }
 }
 
 async function refuseForeignZone({ nameserver }: System, name: string): Promise<void> {
-  if ((await nameserver.serial(absolute(name))) !== undefined) throw disallowed()
+  const serial = await nameserver.serial(absolute(name)).catch((error: unknown) => {
+    throw neverSent(error)
+  })
+  if (serial !== undefined) throw disallowed()
 }
 
 /** Stores the first RRsets and creates the zone. @throws Denied, Invalid, Unavailable, NameserverFailure */

@@ -43,6 +43,8 @@ export class Claim implements Lease {
    * was marked before: the nameserver may still apply an earlier request.
    */
   begun: boolean
+  /** True once something has been sent that changes the zone: every such request confirms the claim just before. */
+  hasSent = false
   readonly #system: System
   /** The time at which the database was asked for the last confirmation. */
   #confirmed: Moment
@@ -63,9 +65,11 @@ export class Claim implements Lease {
   async confirm(): Promise<void> {
     const asked = moment()
     const { steady, wall } = this.#confirmed
-    if (asked.steady - steady < CLAIM_LIFETIME && Math.abs(asked.wall - wall) < CLAIM_LIFETIME) return
-    await marks.confirm(this.#system.pools.marks, this.mark)
-    this.#confirmed = asked
+    if (asked.steady - steady >= CLAIM_LIFETIME || Math.abs(asked.wall - wall) >= CLAIM_LIFETIME) {
+      await marks.confirm(this.#system.pools.marks, this.mark)
+      this.#confirmed = asked
+    }
+    this.hasSent = true
   }
 
   /** Records the next request in the mark. @throws Unavailable if another worker has claimed the mark */

@@ -1,5 +1,5 @@
 import { absolute } from '../../dns/names.ts'
-import { NameserverFailure, takenBack } from '../../errors.ts'
+import { neverSent, takenBack } from '../../errors.ts'
 import type { Release } from '../../flow/budget.ts'
 import { SMALL_WRITE } from '../../limits.ts'
 import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
@@ -89,8 +89,7 @@ export class Publication implements AsyncDisposable {
       if (!isNew) await (claim.isDoubtful ? claim.wait() : claim.note(version, rrsets))
       return claim
     } catch (error) {
-      await claim.giveUp(error)
-      throw error
+      throw await failureOf(claim, error)
     }
   }
 
@@ -102,8 +101,7 @@ export class Publication implements AsyncDisposable {
       void sendAlong(marks.settle(this.trx, claim.mark))
       return result
     } catch (error) {
-      await claim.giveUp(error)
-      throw error
+      throw await failureOf(claim, error)
     }
   }
 
@@ -181,6 +179,15 @@ export async function openPublication(
 /** The steps of a write (architecture.md). */
 type Step = 'turn' | 'lock' | 'plan' | 'mark' | 'push' | 'commit'
 
+/** Gives up a claim after an error, and returns the one that says what became of the change. */
+async function failureOf(claim: Claim, error: unknown): Promise<unknown> {
+  const last = await claim.giveUp(error).then(
+    () => error,
+    (other: unknown) => other,
+  )
+  return claim.hasSent ? takenBack(last) : neverSent(last)
+}
+
 /** Measures the time of a step, also if it fails. */
 export async function timed<T>(system: System, step: Step, work: () => Promise<T>): Promise<T> {
   const start = performance.now()
@@ -194,13 +201,6 @@ export async function timed<T>(system: System, step: Step, work: () => Promise<T
 /** Measures the time since the start of a step, by performance.now(). */
 export function ended({ metrics }: System, step: Step, start: number): void {
   metrics?.time('zoneplane_write_step_duration_seconds', { step }, start)
-}
-
-/** Returns the error for a question to the nameserver that failed before the push: nothing was sent. */
-function neverSent(error: unknown): unknown {
-  return error instanceof NameserverFailure
-    ? new NameserverFailure('unreachable', error.message, { cause: error })
-    : error
 }
 
 /**
