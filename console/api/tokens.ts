@@ -4,6 +4,7 @@ import { api, ask, askAll, askPage, Refused } from './client.ts'
 export type Token = components['schemas']['Token']
 export type NewToken = components['schemas']['NewToken']
 export type StoredPolicy = components['schemas']['Policy']
+export type TsigKey = components['schemas']['TokenTsigKey']
 export type NewPolicy = components['schemas']['PolicyInput']
 
 /** All tokens of the account, the newest first. */
@@ -22,6 +23,15 @@ export function addPolicy(id: string, body: NewPolicy): Promise<StoredPolicy> {
 
 export async function deleteToken(id: string): Promise<void> {
   await ask(api.DELETE('/api/v1/auth/tokens/{id}/', { params: { path: { id } } }))
+}
+
+/** Makes a TSIG key for a token; an earlier one ends. */
+export function makeKey(id: string): Promise<TsigKey> {
+  return ask(api.POST('/api/v1/auth/tokens/{id}/tsig/', { params: { path: { id } } }))
+}
+
+export async function removeKey(id: string): Promise<void> {
+  await ask(api.DELETE('/api/v1/auth/tokens/{id}/tsig/', { params: { path: { id } } }))
 }
 
 /**

@@ -7,13 +7,15 @@ export interface Program {
   isForm?: boolean
 }
 
-export type ProgramName = keyof typeof PROGRAMS
+export type ProgramName = keyof typeof PROGRAMS | keyof typeof KEY_PROGRAMS
 
 /** What takes the place of the names in docs/clients.md. */
 export interface Facts {
   /** The service's URL without a final slash. */
   url: string
+  /** Of the token, or of its TSIG key, whose name is `keyName`. */
   secret: string
+  keyName?: string | undefined
   /** The e-mail address of the account. */
   email: string
   /** The name that the token is for, and its domain; undefined if the token is for all domains. */
@@ -219,23 +221,91 @@ resource "desec_rrset" "www" {
   },
 } satisfies Record<string, Program>
 
+/** Programs that speak DNS UPDATE, with the TSIG key of a token. */
+export const KEY_PROGRAMS = {
+  nsupdate: {
+    texts: [
+      `nsupdate -k zoneplane.key <<'END'
+server 203.0.113.7 5353
+zone example.org
+update delete www.example.org A
+update add www.example.org 3600 A 192.0.2.1
+send
+END
+`,
+    ],
+  },
+  'certbot with DNS UPDATE': {
+    texts: [
+      `install -Dm600 /dev/stdin /etc/letsencrypt/zoneplane.ini <<'END'
+dns_rfc2136_server = 203.0.113.7
+dns_rfc2136_port = 5353
+dns_rfc2136_name = $KEY
+dns_rfc2136_secret = $SECRET
+dns_rfc2136_algorithm = HMAC-SHA256
+dns_rfc2136_sign_query = true
+END
+certbot certonly --agree-tos --email you@example.org \\
+  --authenticator dns-rfc2136 --dns-rfc2136-credentials /etc/letsencrypt/zoneplane.ini \\
+  --dns-rfc2136-propagation-seconds 5 -d example.org -d '*.example.org'
+`,
+    ],
+    note: RENEWS,
+  },
+  'lego with DNS UPDATE': {
+    texts: [
+      `DNSUPDATE_NAMESERVER=203.0.113.7:5353 DNSUPDATE_TSIG_FILE=zoneplane.key DNSUPDATE_ZONES=example.org \\
+  DNSUPDATE_SEQUENCE_INTERVAL=1 lego run --accept-tos --email you@example.org --dns rfc2136 \\
+  --dns.resolvers ns1.example.net:53 --dns.propagation.wait 1s --domains example.org --domains '*.example.org'
+`,
+    ],
+    note: WILDCARD,
+  },
+} satisfies Record<string, Program>
+
+const ALL: Record<ProgramName, Program> = { ...PROGRAMS, ...KEY_PROGRAMS }
+
+/** Returns a program by its name. */
+export function programOf(name: ProgramName): Program {
+  return ALL[name]
+}
+
+/** The file from which programs read a key, for BIND's and others. */
+export const KEY_FILE = `install -m600 /dev/stdin zoneplane.key <<'END'
+key "$KEY" {
+  algorithm hmac-sha256;
+  secret "$SECRET";
+};
+END
+`
+
 /** The names in the texts that stand for those of the reader; the longer ones first. */
 const NAMES =
-  /https:\/\/dns\.example\.net|dns\.example\.net|ns1\.example\.net|you@example\.org|home\.example\.org, nas\.example\.org|(?:home\.)?example\.org|\$TOKEN/g
+  /https:\/\/dns\.example\.net|dns\.example\.net|ns1\.example\.net|you@example\.org|home\.example\.org, nas\.example\.org|(?:(?:home|www)\.|(?:zone |ZONES=))?example\.org|\$TOKEN|\$KEY|\$SECRET/g
 
 /** The texts of a program, ready for use. */
 export function snippetsOf(program: ProgramName, facts: Facts): string[] {
-  const { texts }: Program = PROGRAMS[program]
-  const { url, secret, email, place, nameserver } = facts
+  const { texts } = programOf(program)
   const isForHost = texts.some((text) => text.includes('home.example.org'))
+  return texts.map((text) => filledIn(text, facts, isForHost))
+}
+
+/** A text with what the reader has in place of its names. */
+export function filledIn(
+  text: string,
+  { url, secret, keyName, email, place, nameserver }: Facts,
+  isForHost = false,
+): string {
   const replaced = (name: string): string | undefined => {
-    if (name === '$TOKEN') return secret
+    if (name === '$TOKEN' || name === '$SECRET') return secret
+    if (name === '$KEY') return keyName
     if (name === 'https://dns.example.net') return url
     if (name === 'dns.example.net') return new URL(url).host
     if (name === 'ns1.example.net') return nameserver
     if (name === 'you@example.org') return email
+    if (/^z/i.test(name)) return place && name.replace('example.org', place.domain)
     // A dynDNS client names the domain as its login, and the hosts by themselves.
     return name === 'example.org' && isForHost ? place?.domain : place?.name
   }
-  return texts.map((text) => text.replace(NAMES, (name) => replaced(name) ?? name))
+  return text.replace(NAMES, (name) => replaced(name) ?? name)
 }

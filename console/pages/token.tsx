@@ -14,6 +14,7 @@ import { Dialog } from '../parts/review.tsx'
 import { Ago } from '../parts/time.tsx'
 import { Expiry, isPresent, isUsedEverywhere, Managed, tokenName } from '../parts/token.tsx'
 import { MayWrite, TokenPolicies } from '../parts/token-policies.tsx'
+import { TsigKeyPanel } from '../parts/tsig-key.tsx'
 import { navigate } from '../router.ts'
 
 /** One token: what it is, what it may do, and its deletion. */
@@ -45,6 +46,9 @@ export function TokenPage({ id }: { id: string }) {
                   place={placeOf(policies.value)}
                 />
               </Panel>
+            )}
+            {token.mfa === null && (
+              <TsigKeyPanel token={token} place={placeOf(policies.value ?? [])} reload={asked.reload} />
             )}
             <Panel title="Settings">
               <Settings token={token} reload={asked.reload} />

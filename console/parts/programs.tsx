@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { API } from '../api/client.ts'
 import { nameserversOf } from '../api/rrsets.ts'
-import { type Facts, type Program, type ProgramName, PROGRAMS, snippetsOf } from '../model/snippets.ts'
+import { type Facts, type ProgramName, programOf, snippetsOf } from '../model/snippets.ts'
 import { Copy } from './copy.tsx'
 import { useAsked } from './loading.tsx'
 
-interface Props extends Pick<Facts, 'secret' | 'email' | 'place'> {
+interface Props extends Pick<Facts, 'secret' | 'keyName' | 'email' | 'place'> {
   names: ProgramName[]
 }
 
@@ -14,7 +14,7 @@ export function Programs({ names, ...known }: Props) {
   const [name, setName] = useState(names[0]!)
   const domain = known.place?.domain
   const nameservers = useAsked(async () => (domain === undefined ? [] : nameserversOf(domain)), [domain])
-  const { note, isForm }: Program = PROGRAMS[name]
+  const { note, isForm } = programOf(name)
   const texts = snippetsOf(name, { ...known, url: API, nameserver: nameservers.value?.[0] })
   return (
     <>
@@ -36,15 +36,37 @@ export function Programs({ names, ...known }: Props) {
       {(isForm === true ? texts[0]!.trim().split('\n') : texts).map((whole, i, { length }) => {
         const [label, text = whole] = isForm === true ? whole.split(/ {2,}/) : []
         return (
-          <div key={whole} class="snippet">
-            {label !== undefined && <span>{label}</span>}
-            <pre tabIndex={0} aria-label={`${name}, ${label ?? `text ${i + 1} of ${length}`}`} role="region">
-              {text}
-            </pre>
-            <Copy text={text} what={label ?? `text ${i + 1}`} />
-          </div>
+          <Snippet
+            key={whole}
+            label={label}
+            text={text}
+            name={`${name}, ${label ?? `text ${i + 1} of ${length}`}`}
+            what={label ?? `text ${i + 1}`}
+          />
         )
       })}
     </>
+  )
+}
+
+interface SnippetProps {
+  text: string
+  /** For whom does not see it. */
+  name: string
+  /** The text, as the button says it. */
+  what: string
+  label?: string | undefined
+}
+
+/** A text to copy. */
+export function Snippet({ text, name, what, label }: SnippetProps) {
+  return (
+    <div class="snippet">
+      {label !== undefined && <span>{label}</span>}
+      <pre tabIndex={0} aria-label={name} role="region">
+        {text}
+      </pre>
+      <Copy text={text} what={what} />
+    </div>
   )
 }

@@ -364,6 +364,44 @@ function declare(test: Declare, browser: () => Browser): void {
     await check(t, tab, 'token-programs')
   })
 
+  test('a token gets a TSIG key, which is shown once, made anew and removed', async (t) => {
+    const { tab, api, account, domain, urls } = await signedIn(browser(), 'tokens')
+    const { page } = tab
+    const { id } = await tokenWith(account.id, { write: false }, { domain, subname: 'www', type: 'A', write: true })
+    const hasKey = async () => {
+      const { json } = await api.get(`/auth/tokens/${id}/`)
+      return (json as { tsig?: boolean }).tsig === true
+    }
+    await page.goto(`${service().url}/console/tokens/${id}`)
+    await page.getByRole('button', { name: 'Make a TSIG key' }).click()
+    const file = page.getByRole('region', { name: 'The key file' })
+    await file.waitFor()
+    t.true(await hasKey())
+    const first = await file.innerText()
+    t.regex(first, new RegExp(`^key "${id}" \\{\n +algorithm hmac-sha256;\n +secret "[^"$]{44}";$`, 'm'))
+    t.true((await page.getByRole('region', { name: 'nsupdate, text' }).innerText()).includes(`zone ${domain}\n`))
+    await check(t, tab, 'token-tsig-key')
+    await page.getByRole('button', { name: 'Make a new TSIG key' }).click()
+    await page.getByText('Programs that use the present one stop working at once.').waitFor()
+    await check(t, tab, 'token-tsig-renewal')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const secret = /secret "(.*)"/.exec(await file.innerText())![1]!
+    t.false(first.includes(secret))
+    t.deepEqual(
+      urls.filter((url) => url.includes(secret)),
+      [],
+    )
+    await page.reload()
+    await page.getByText('This token has a TSIG key').waitFor()
+    t.false((await page.content()).includes(secret))
+    await page.getByRole('button', { name: 'Remove the TSIG key' }).click()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByRole('button', { name: 'Make a TSIG key' }).waitFor()
+    t.false(await hasKey())
+    t.deepEqual(tab.found, [])
+  })
+
   test('the token of the session is marked; who deletes it is told before, and signed out', async (t) => {
     const { tab, api, account } = await signedIn(browser(), 'tokens')
     const { page } = tab
