@@ -58,6 +58,7 @@ test('an entry names its author, and how that wrote', (t) => {
   t.is(by('login', { owner: 'grace@shop.test', source: 'zonefile' }), 'grace@shop.test (zone file)')
   t.is(by('login', { owner: 'ada@shop.test' }), 'token “login”')
   t.is(by('nas', { source: 'dyndns' }), 'token “nas” (dynamic DNS)')
+  t.is(by('dhcp', { source: 'update' }), 'token “dhcp” (DNS UPDATE)')
   const without = (more: object) => authorOf({ ...ENTRY, ...more }, 'ada@shop.test')
   t.is(without({}), 'the API')
   t.is(without({ source: 'operator' }), 'the operator')
