@@ -1,4 +1,6 @@
 import { Parents } from '../../src/nameserver/parents/parents.ts'
+import { pause, resume } from '../../src/service/adoption/pausing.ts'
+import { isUnchanged, type Observation, observe } from '../../src/service/delegation/observation.ts'
 import { currentTime, later } from '../../src/time.ts'
 import type { Account } from '../support/clients/accounts.ts'
 import { domainOf, newDomain, succeeded } from '../support/clients/api.ts'
@@ -245,3 +247,30 @@ for (const [i, { what, broken, delegate, state, problems, verdict }] of SIGNED.e
     }
   })
 }
+
+test('of a parent that is paused here, another program may have changed the NS: DNS says which', async (t) => {
+  const domain = await newDomain(account.api, `paused.${PARENT}`)
+  await delegated(domain, OURS, [])
+  await pause(service().system, PARENT)
+  t.teardown(() => resume(service().system, PARENT))
+  const { state, problems } = await check(domain)
+  t.is(state, 'insecure')
+  t.regex(problems[0]!, /^Add the DS record ".* 13 2 .*" at your registrar/)
+})
+
+test('resolvers that do not answer do not show that a parent is bogus; what they show counts at the next check', async (t) => {
+  const [address, port] = world.resolvers.split(':')
+  const resolvers = [{ address: address!, port: Number(port) }]
+  const parents = new Parents({ resolvers, isAllowed: () => true, port: world.port, clock: FAST })
+  const domain = await newDomain(account.api, 'known.example')
+  await world.delegate(OURS.flatMap((host) => [`${PARENT}. NS ${host}.`, `${domain}. NS ${host}.`]))
+  const home = { nameServers: OURS, hosted: () => Promise.resolve(undefined) }
+  const seen = await observe(parents, domain, home, parents.begin())
+  t.like(seen, { parent: 'example', isParentBogus: false })
+  const isStill = (last: Observation) => isUnchanged(parents, domain, last, home, parents.begin())
+  t.true(await isStill(seen))
+  t.false(await isStill({ ...seen, isParentBogus: true }))
+  // The servers of the parent zone are known by now.
+  resolvers[0] = { address: '127.0.0.1', port: 9 }
+  t.like(await observe(parents, domain, home, parents.begin()), { parent: 'example', isParentBogus: false })
+})
