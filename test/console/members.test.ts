@@ -198,6 +198,8 @@ function declare(test: Declare, browser: () => Browser): void {
     const { page } = await openConsole(browser(), service().url, { secret: member.own.secret })
     await page.getByRole('button', { name: 'Go to… Ctrl K' }).click()
     await page.getByRole('combobox').fill('act for')
+    // The memberships come after the page.
+    await page.getByRole('option', { name: `Act for ${account.email}`, selected: true }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByText(`${account.email}, as viewer`).waitFor()
     await link(page, domain).waitFor()
