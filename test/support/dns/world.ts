@@ -71,12 +71,13 @@ export async function startWorld({ dnsHost, dnsPort }: Server): Promise<World> {
     addresses: [a!, b!],
     port: dnsPort,
     async delegate(ofA, ofB = ofA) {
-      for (const [which, lines] of [['a', ofA], ['b', ofB]] as const) {
+      const put = async (which: 'a' | 'b', lines: Lines) => {
         await servers[which].kill()
         writeZone(folders[which], zone(lines))
         await servers[which].start()
       }
-    }, // prettier-ignore
+      await Promise.all([put('a', ofA), put('b', ofB)])
+    },
     kill: (which) => servers[which].kill(),
     // Nameservers answer as slowly as ever, so an inquiry has its true time.
     parents: (isAllowed = () => true, inquiryTime = INQUIRY_TIME) =>
