@@ -1,7 +1,7 @@
 import { createApp } from '../http/app.ts'
 import { listen, type Listener, listenForScrapes } from '../http/listen.ts'
 import { projectVersion } from '../installation/project.ts'
-import { delegationTask } from '../service/delegation/checking.ts'
+import { delegationScan } from '../service/delegation/checking.ts'
 import { NOTIFICATION } from '../service/delegation/notifying.ts'
 import { signallingTask } from '../service/delegation/signalling.ts'
 import { historyLimitTask } from '../service/domains/history-limits.ts'
@@ -9,8 +9,8 @@ import { retentionTask } from '../service/domains/retention.ts'
 import { MAIL } from '../service/mails/mails.ts'
 import { failoverTasks } from '../service/operation/failover.ts'
 import { measuringTask } from '../service/operation/measuring.ts'
-import { reconcileTask } from '../service/repair/reconcile.ts'
-import { rolloverTasks } from '../service/rollovers/advancing.ts'
+import { reconcileTask, REPAIR_SCAN } from '../service/repair/reconcile.ts'
+import { rolloverScans } from '../service/rollovers/advancing.ts'
 import { catalogTask } from '../service/secondaries/catalogs.ts'
 import { sweepTask } from '../service/secondaries/sweep.ts'
 import { workTask } from '../service/work/crew.ts'
@@ -58,13 +58,11 @@ export async function serve(system: System): Promise<Running> {
   const tasks = [
     reconcileTask(system),
     ...failoverTasks(system),
-    workTask(system, KINDS),
+    workTask(system, KINDS, { scans: [REPAIR_SCAN, ...rolloverScans(), delegationScan()] }),
     retentionTask(system),
     historyLimitTask(system),
     catalogTask(system),
     sweepTask(system),
-    ...rolloverTasks(system),
-    delegationTask(system),
     signallingTask(system),
   ]
   if (system.metrics !== undefined) tasks.push(measuringTask(system, system.metrics, projectVersion()))
@@ -73,6 +71,8 @@ export async function serve(system: System): Promise<Running> {
     metricsPort: scraped?.port,
     updatePort: updates?.port,
     async [Symbol.asyncDispose]() {
+      // A check of a delegation can take a minute.
+      system.parents.close()
       const ended = Promise.all([
         listener.close(),
         scraped?.close(),

@@ -54,14 +54,27 @@ export async function add(trx: Db, work: NewWork[], now: Timestamp): Promise<voi
   )
 }
 
-/** Returns when the first work of each of these kinds is due that no process does. */
-export async function firstDue(db: Db, kinds: string[]): Promise<{ kind: string; due: Timestamp }[]> {
+/** What is found in tables of its own, and whether there is any. The clock of rollovers and marks is that of the database. */
+const SCANNED = {
+  marks: 'select from marks where retry_at <= now()',
+  delegations: 'select from delegations where due <= :now',
+  rollovers: '(select from rollovers) union all (select from rollover_notices)',
+}
+
+export type Scanned = keyof typeof SCANNED
+
+const SCANS = Object.entries(SCANNED).map(
+  ([kind, rows]) => `union all select '${kind}', cast(:now as timestamptz) where exists (${rows})`,
+)
+
+/** Returns when the first work of each of these kinds is due that no process does; and that of each scan, if it is now. */
+export async function firstDue(db: Db, kinds: string[], now: Timestamp): Promise<{ kind: string; due: Timestamp }[]> {
   return query(
     db,
     `select kinds.kind, first.due from unnest(cast(:kinds as text[])) as kinds (kind) cross join lateral (
        select due from work where work.kind = kinds.kind and due is not null and ${FREE} order by due limit 1
-     ) as first`,
-    { kinds },
+     ) as first ${SCANS.join(' ')}`,
+    { kinds, now },
   )
 }
 

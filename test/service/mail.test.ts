@@ -205,7 +205,7 @@ const ENDLESS = 2 ** 31 - 1
 
 test('the commit that queues a mail has it sent at once, however long the pause; a rollback does not', async (t) => {
   let looks = 0
-  const running = workTask({ ...system, now: () => (looks++, now) }, [MAIL], ENDLESS)
+  const running = workTask({ ...system, now: () => (looks++, now) }, [MAIL], { pause: ENDLESS })
   const queueOnce = (trx: Db, to: string) =>
     send(system, trx, { to, accountId: randomUUID(), kind: 'test' }, { subject: 'A subject', text: TEXT })
   try {

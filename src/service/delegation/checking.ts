@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { reasonOf } from '../../errors.ts'
-import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import type { DueDomain } from '../../store/domains/delegations.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { Domain } from '../../store/domains/domains.ts'
@@ -10,19 +9,19 @@ import { exclusively } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
 import { later, type Timestamp } from '../../time.ts'
 import { findNamed } from '../domains/domains.ts'
+import type { Scan } from '../work/work.ts'
 import { check, checkRoutinely, type Delegation } from './checks.ts'
 import { WAITING_TIME } from './planning.ts'
 
-/** Milliseconds between two batches, and seconds between two searches for domains without a plan. */
-const BATCH_PAUSE = 1_000
+/** Seconds between two searches for domains without a plan. */
 const PLANNING_PAUSE = 60
 
 /** The domains of a batch, and those that are planned at a time. */
 const BATCH = 20
 const PLANNED = 1_000
 
-/** The domains whose parents are asked or told at the same time. */
-export const PARALLEL = 10
+/** The domains whose parents are asked at the same time. */
+const PARALLEL = 10
 
 /** Seconds after which a check that failed, because PowerDNS or Postgres were away, is tried again. */
 const RETRY_PAUSE = 300
@@ -35,19 +34,17 @@ export function asksParents({ config }: Pick<System, 'config'>): boolean {
   return config.delegationChecks ?? config.pdnsApiUrl !== undefined
 }
 
-/** Checks the delegations of all domains in turn, until stopped, if the settings say so. */
-export function delegationTask(system: System): BackgroundTask {
-  const isOn = asksParents(system)
+/** Checks the delegations of all domains in turn, if the settings say so. */
+export function delegationScan(): Scan {
   let planning: Timestamp = ''
-  const work = async (signal: AbortSignal) => {
-    if (isOn && system.nameserver.problem === undefined) planning = await checkDue(system, planning, signal)
-  }
-  const task = keepRunning(system.log, 'delegation checks', work, BATCH_PAUSE)
   return {
-    async stop() {
-      // A check can take a minute.
-      system.parents.close()
-      await task.stop()
+    name: 'delegation checks',
+    of: 'delegations',
+    all: 1,
+    isOn: (system) => asksParents(system) && system.nameserver.problem === undefined,
+    isDue: ({ now }) => now() >= planning,
+    async run(system, stopping) {
+      planning = await checkDue(system, planning, stopping)
     },
   }
 }

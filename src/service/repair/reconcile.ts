@@ -13,6 +13,7 @@ import type { System } from '../../system.ts'
 import { after } from '../../time.ts'
 import { registrable } from '../names/availability.ts'
 import { areSame, storeKeys } from '../secrets/signing-keys.ts'
+import type { Scan } from '../work/work.ts'
 import { Claim, moment, watchedAfter } from '../zone/claim.ts'
 import { record, REPAIR } from '../zone/journal.ts'
 import { deleteLeftovers, openPublication, type Publication, withhold } from '../zone/publication.ts'
@@ -20,7 +21,7 @@ import { Zone } from '../zone/zone.ts'
 import { audit, AUDIT_PAUSE, auditByTurns, differs, named } from './audit.ts'
 import { untilProbed } from './probing.ts'
 
-/** The number of parallel repairs of marked zones, and the milliseconds between two searches for due ones. */
+/** The number of parallel repairs of marked zones, and the milliseconds between two looks of the command `reconcile`. */
 export const RECONCILERS = 4
 const RECONCILE_PAUSE = 1_000
 
@@ -213,21 +214,28 @@ export async function reconcileAll(
   }
 }
 
+/** Repairs the marked zones that are due, once PowerDNS was probed. */
+export const REPAIR_SCAN: Scan = {
+  name: 'reconciliation',
+  of: 'marks',
+  all: RECONCILERS,
+  isOn: ({ nameserver }) => nameserver.problem === undefined,
+  run: repairDue,
+}
+
 /**
- * Probes PowerDNS until that succeeds. Then repairs marked zones and audits periodically, until stopped. The first
- * audit compares all serials, and finds changes from the time when no process of ours ran.
+ * Probes PowerDNS until that succeeds. Then audits periodically, until stopped. The first audit compares all serials, and
+ * finds changes from the time when no process of ours ran.
  */
 export function reconcileTask(system: System): BackgroundTask {
   const stopping = new AbortController()
   const { signal } = stopping
   const probed = untilProbed(system, signal)
-  const run = async (work: () => Promise<unknown>, pause: number) => {
+  const run = async (work: () => Promise<unknown>) => {
     await probed
-    await runPeriodically(system.log, 'reconciliation', work, pause, signal)
+    await runPeriodically(system.log, 'reconciliation', work, AUDIT_PAUSE, signal)
   }
-  const loops = Array.from({ length: RECONCILERS }, () => run(() => repairDue(system, signal), RECONCILE_PAUSE))
-  loops.push(run(auditByTurns(system), AUDIT_PAUSE))
-  loops.push(run(() => keepMissingKeys(system, signal), AUDIT_PAUSE))
+  const loops = [run(auditByTurns(system)), run(() => keepMissingKeys(system, signal))]
   return {
     async stop() {
       stopping.abort()

@@ -1,17 +1,17 @@
 import pLimit from 'p-limit'
 import { reasonOf } from '../../errors.ts'
-import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
 import type { Phase, Rollover, Side } from '../../store/domains/rollovers.ts'
 import * as store from '../../store/domains/rollovers.ts'
-import { exclusively, type Work } from '../../store/turns.ts'
+import { exclusively } from '../../store/turns.ts'
 import * as marks from '../../store/zone/marks.ts'
 import { largestTtl } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { HOUR, secondsBetween } from '../../time.ts'
 import { check, checkRoutinely, lastCheck } from '../delegation/checks.ts'
 import { dsTtlOf } from '../delegation/observation.ts'
+import type { Scan } from '../work/work.ts'
 import { openPublication } from '../zone/publication.ts'
 import { tellOwners } from './owner-notices.ts'
 import { remindOwner } from './owner-reminders.ts'
@@ -21,9 +21,6 @@ import { beginQueued } from './queue.ts'
 import { carryOut } from './rollovers.ts'
 
 // Rollovers go on by themselves. One process at a time looks at what ends the phase of each.
-
-/** Milliseconds between two looks at the rollovers that are due. */
-const ROLLOVER_PAUSE = 1_000
 
 /** The number of rollovers that one look takes up, and of those that are looked at at the same time. */
 const ROLLOVERS_AT_ONCE = 100
@@ -51,29 +48,26 @@ interface Observation extends Pick<Rollover, 'version' | 'seen' | 'ttl'> {
 }
 
 /**
- * Takes rollovers from phase to phase, until stopped. Those that wait for parents do not hold up the others: strangers'
- * nameservers are asked slowly, and may not answer.
+ * Takes rollovers from phase to phase. Those that wait for parents do not hold up the others: strangers' nameservers are
+ * asked slowly, and may not answer.
  */
-export function rolloverTasks(system: System): BackgroundTask[] {
+export function rolloverScans(): Scan[] {
   const stopwatch = new Stopwatch()
-  const look = async (stopping: AbortSignal) => {
-    const hasTurn = await inTurn(system, 'rollovers', async () => {
-      await store.addWaited(system.db, stopwatch.tick())
-      await advanceDue(system, 'service', stopping)
-      await beginQueued(system, ROLLOVERS_AT_ONCE, stopping)
-    })
-    if (!hasTurn) stopwatch.stop()
-  }
-  const lookAtParents = (stopping: AbortSignal) =>
-    inTurn(system, 'rollovers at parents', () => advanceDue(system, 'parent', stopping))
-  // Steps may wait for zones, and mails shall not.
-  const tell = async () => {
-    await inTurn(system, 'rollover notices', () => tellOwners(system))
-  }
+  const scan = (name: string, run: Scan['run']): Scan => ({ name, of: 'rollovers', all: 1, run })
   return [
-    keepRunning(system.log, 'key rollovers', look, ROLLOVER_PAUSE),
-    keepRunning(system.log, 'notices of key rollovers', tell, ROLLOVER_PAUSE),
-    keepRunning(system.log, 'key rollovers at parents', lookAtParents, ROLLOVER_PAUSE),
+    scan('key rollovers', async (system, stopping) => {
+      const hasTurn = await exclusively(system.db, 'rollovers', async () => {
+        await store.addWaited(system.db, stopwatch.tick())
+        await advanceDue(system, 'service', stopping)
+        await beginQueued(system, ROLLOVERS_AT_ONCE, stopping)
+      })
+      if (!hasTurn) stopwatch.stop()
+    }),
+    // Steps may wait for zones, and mails shall not.
+    scan('notices of key rollovers', (system) => exclusively(system.db, 'rollover notices', () => tellOwners(system))),
+    scan('key rollovers at parents', (system, stopping) =>
+      exclusively(system.db, 'rollovers at parents', () => advanceDue(system, 'parent', stopping)),
+    ),
   ]
 }
 
@@ -85,22 +79,17 @@ export function rolloverTasks(system: System): BackgroundTask[] {
 class Stopwatch {
   #last: number | undefined
 
-  /** Returns the seconds since the last call; none after `stop`. */
+  /** Returns the seconds since the last call; none after `stop`, and after LONGEST_PAUSE, in which there was no rollover. */
   tick(): number {
     const now = performance.now()
     const elapsed = this.#last === undefined ? 0 : (now - this.#last) / 1_000
     this.#last = now
-    return elapsed
+    return elapsed > LONGEST_PAUSE ? 0 : elapsed
   }
 
   stop(): void {
     this.#last = undefined
   }
-}
-
-/** Runs `work`, unless there are no rollovers, or another process has the turn; returns whether it ran. */
-async function inTurn(system: System, turn: Work, work: () => Promise<void>): Promise<boolean> {
-  return (await store.exist(system.db)) && (await exclusively(system.db, turn, work))
 }
 
 /** Looks at the rollovers of a side that are due; a failure, or a server that does not answer, does not reach the others. */

@@ -5,7 +5,7 @@ import type { Claimed } from '../../store/work.ts'
 import * as store from '../../store/work.ts'
 import type { System } from '../../system.ts'
 import { later, secondsBetween } from '../../time.ts'
-import type { Kind } from './work.ts'
+import type { Kind, Scan } from './work.ts'
 
 /** Milliseconds between two looks, for what other processes have caused; and between two renewals of claims. */
 const LOOK_PAUSE = 1_000
@@ -25,14 +25,17 @@ interface Job {
  * Does what is due, until stopped: at once when this process has caused it or when its time comes, otherwise after `pause`
  * at the latest. `stop` waits up to STOP_TIME for what is being done, then aborts it.
  */
-export function workTask(system: System, kinds: readonly Kind[], pause = LOOK_PAUSE): BackgroundTask {
-  const crew = new Crew(system, kinds)
+export function workTask(
+  system: System,
+  kinds: readonly Kind[],
+  { scans = [], pause = LOOK_PAUSE }: { scans?: readonly Scan[]; pause?: number } = {},
+): BackgroundTask {
   const stopping = new AbortController()
+  const crew = new Crew(system, kinds, { scans, stopping: stopping.signal })
   const look = async () => Math.min(await crew.look(), pause)
   const loop = runPeriodically(system.log, 'work', look, pause, stopping.signal, system.workBell)
   return {
     async stop() {
-      crew.isStopping = true
       stopping.abort()
       system.workBell.ring()
       await loop
@@ -43,7 +46,7 @@ export function workTask(system: System, kinds: readonly Kind[], pause = LOOK_PA
 
 /** Does all that is due now. */
 export async function workOff(system: System, kinds: readonly Kind[]): Promise<void> {
-  const crew = new Crew(system, kinds)
+  const crew = new Crew(system, kinds, { scans: [], stopping: new AbortController().signal })
   do await crew.look()
   while (await crew.waited())
 }
@@ -51,36 +54,64 @@ export async function workOff(system: System, kinds: readonly Kind[]): Promise<v
 class Crew {
   readonly #system: System
   readonly #kinds: readonly Kind[]
+  readonly #scans: readonly Scan[]
+  readonly #stopping: AbortSignal
   readonly #jobs = new Map<number, Job>()
-  /** True once the process stops. */
-  isStopping = false
+  readonly #runs = new Map<Scan, Set<Promise<void>>>()
   #renewing: NodeJS.Timeout | undefined
 
-  constructor(system: System, kinds: readonly Kind[]) {
+  constructor(
+    system: System,
+    kinds: readonly Kind[],
+    { scans, stopping }: { scans: readonly Scan[]; stopping: AbortSignal },
+  ) {
     this.#system = system
     this.#kinds = kinds
+    this.#scans = scans
+    this.#stopping = stopping
   }
 
   /** Begins what is due, as far as there is room. Returns the milliseconds until more is due, as far as is known. */
   async look(): Promise<number> {
     const { db, now } = this.#system
     const open = this.#kinds.filter((kind) => this.#free(kind) > 0 && kind.isOn?.(this.#system) !== false)
-    if (open.length === 0) return Infinity
+    const time = now()
     const firsts = await store.firstDue(
       db,
       open.map(({ kind }) => kind),
+      time,
     )
-    const time = now()
+    for (const scan of this.#scans) {
+      const isDue = firsts.some(({ kind }) => kind === scan.of) || scan.isDue?.(this.#system) === true
+      if (isDue && !this.#stopping.aborted && scan.isOn?.(this.#system) !== false) this.#scan(scan)
+    }
     const pauses = firsts.map(({ due }) => Math.ceil(secondsBetween(time, due) * 1_000))
     const due = open.filter(({ kind }) => firsts.some((first) => first.kind === kind && first.due <= time))
     await Promise.all(due.map((kind) => this.#fill(kind)))
     return Math.min(...pauses.filter((pause) => pause > 0))
   }
 
-  /** Waits for what is being done; returns whether anything was. */
+  /** Begins as many runs of a scan as there is room for. */
+  #scan(scan: Scan): void {
+    const { log } = this.#system
+    const runs = this.#runs.get(scan) ?? new Set()
+    this.#runs.set(scan, runs)
+    while (runs.size < scan.all) {
+      const run = scan.run(this.#system, this.#stopping).then(
+        () => undefined,
+        (error: unknown) => {
+          log.error(`${scan.name} failed`, { reason: (error as Error).message })
+        },
+      )
+      runs.add(run)
+      void run.then(() => runs.delete(run))
+    }
+  }
+
+  /** Waits for what is being done; returns whether any work of a row was. */
   async waited(): Promise<boolean> {
     const jobs = [...this.#jobs.values()]
-    await Promise.all(jobs.map(({ ended }) => ended))
+    await Promise.all([...jobs.map(({ ended }) => ended), ...[...this.#runs.values()].flatMap((runs) => [...runs])])
     return jobs.length > 0
   }
 
@@ -151,7 +182,7 @@ class Crew {
   async #failed(kind: Kind, work: Claimed, error: Error): Promise<void> {
     const { db, log, metrics, now } = this.#system
     const { subject, attempts } = work
-    if (this.isStopping) return store.release(db, work, { due: now(), attempts: attempts - 1, error: null })
+    if (this.#stopping.aborted) return store.release(db, work, { due: now(), attempts: attempts - 1, error: null })
     const reason = reasonOf(error)
     const pause = 'isFinal' in error && error.isFinal === true ? undefined : kind.retry[attempts - 1]
     const next = pause === undefined ? null : later(now(), pause)

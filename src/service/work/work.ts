@@ -1,5 +1,5 @@
 import { type Db, onceCommitted } from '../../store/database.ts'
-import type { Claimed, NewWork, Shown } from '../../store/work.ts'
+import type { Claimed, NewWork, Scanned, Shown } from '../../store/work.ts'
 import * as store from '../../store/work.ts'
 import type { System } from '../../system.ts'
 import type { Timestamp } from '../../time.ts'
@@ -26,6 +26,21 @@ export interface Kind {
    * @throws if it failed; with `isFinal`, it is given up at once
    */
   run(system: System, work: Work, signal: AbortSignal): Promise<Timestamp | undefined>
+}
+
+/** Work that is found in tables of its own, with claims of its own (architecture.md). */
+export interface Scan {
+  name: string
+  /** The tables. */
+  of: Scanned
+  /** How many runs of it go on at a time. */
+  all: number
+  /** Whether it can be done now; default: always. */
+  isOn?(system: System): boolean
+  /** Whether it is to be done although nothing is found; default: never. */
+  isDue?(system: System): boolean
+  /** Does what is due. @param stopping aborts when the process stops */
+  run(system: System, stopping: AbortSignal): Promise<unknown>
 }
 
 /** Stores work, which begins when this transaction is committed, or when it is due. */

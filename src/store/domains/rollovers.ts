@@ -178,14 +178,6 @@ export async function addWaited(db: Db, seconds: number): Promise<void> {
   )
 }
 
-/** Reports whether there is any rollover, or anything to tell of one. */
-export async function exist(db: Db): Promise<boolean> {
-  return (
-    (await maybeOne(db, '(select from rollovers limit 1) union all (select from rollover_notices limit 1)')) !==
-    undefined
-  )
-}
-
 /** Who has to do the next step of a rollover. */
 export type Side = 'service' | 'parent'
 
