@@ -7,6 +7,7 @@ import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
 import { ciStart } from './ci-start.ts'
 import { consolePages } from './console.ts'
+import { dnsUpdate, dnsUpdateSettings } from './dns-update.ts'
 import { domainCreation } from './domain-creation.ts'
 import { domains } from './domains.ts'
 import { history } from './history.ts'
@@ -47,6 +48,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   adoption,
   paging,
   'powerdns-api': powerdnsApi,
+  'dns-update': dnsUpdate,
   search,
   authentication,
   accounts,
@@ -65,6 +67,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
 /** The settings of the service for a bench that needs others than the defaults. */
 const SETTINGS: Record<string, Record<string, string>> = {
   accounts: accountSettings,
+  'dns-update': dnsUpdateSettings,
   'login-attack': loginAttackSettings,
   nsec: nsecSettings,
 }
