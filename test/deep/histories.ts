@@ -2,6 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/clients/accounts.ts'
 import { type Answer, Client } from '../support/clients/client.ts'
+import {
+  type Key,
+  keyFor,
+  messageOf,
+  type Parts,
+  rcodeOf,
+  sendByTcp,
+  signedWith,
+} from '../support/clients/dns-update.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { ask } from '../support/dns/dns.ts'
 import { eventuallyIs } from '../support/eventually.ts'
@@ -37,6 +46,8 @@ const REQUESTS = 3
 interface Actors {
   domain: string
   secret: string
+  /** The TSIG key of its token. */
+  key: Key
   events: Event[]
   /** How many values were used. */
   values: number
@@ -113,10 +124,10 @@ export async function runBatch(
 }
 
 async function newActors(servers: TestServers, { service }: Worker, domain: string): Promise<Actors> {
-  const { secret, api } = await createAccount(servers.system, service.url)
+  const { secret, api, tokenId } = await createAccount(servers.system, service.url)
   const answer = await api.post('/domains/', { name: domain })
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
-  return { domain, secret, events: [], values: 0 }
+  return { domain, secret, key: await keyFor(api, tokenId), events: [], values: 0 }
 }
 
 /** What a request to change RRsets sends, and what it means. */
@@ -128,6 +139,8 @@ interface Request {
   headers?: Record<string, string>
   /** Whether it goes to PowerDNS' API. */
   byKey?: true
+  /** Whether it is an update by DNS. */
+  update?: Parts
   sets: Values
   needs: Values
   /** The answers that it may get, besides 503. */
@@ -147,11 +160,11 @@ async function act(workers: Worker[], actors: Actors, phase: Phase, random: Rand
     const worker = random.of(workers)
     const api = () => new Client(worker.service.url, actors.secret)
     const request = await choose(random, actors, api())
-    let outcome = request && (await send(api(), actors, request))
+    let outcome = request && (await send(worker, actors, request))
     // A service that starts again would else be away for all that the clients have to send.
     for (let left = 1_000; outcome === 'unsent' && left > 0; left--) {
       await sleep(50)
-      outcome = await send(api(), actors, request!)
+      outcome = await send(worker, actors, request!)
     }
     phase.running--
     if (outcome === 'failed' || outcome === 'unknown') await sleep(200)
@@ -168,6 +181,9 @@ const KINDS = [
   'bulk',
   'door',
   'door',
+  'update',
+  'update',
+  'update if',
   'delete',
   'ttl',
   'if match',
@@ -215,6 +231,31 @@ async function choose(random: Random, actors: Actors, api: Client): Promise<Requ
     return [{ ...named, changetype: 'DELETE' }, ...(item.records.length === 0 ? [] : [extension])]
   })
   if (kind === 'door') return { ...bulk, method: 'PATCH', json: { rrsets: amendments }, byKey: true, statuses: [204] }
+  if (kind === 'update' || kind === 'update if') {
+    const names = items.map((item) => ({
+      ...item,
+      name: `${item.subname}.${actors.domain}`,
+      data: dataOf(records[0]!),
+    }))
+    const updates = names.flatMap(({ name, records: left, data }) => [
+      { name, type: 1, class: 255 },
+      ...(left.length === 0 ? [] : [{ name, type: 1, ttl, data }]),
+    ])
+    // The one of a name whose RRset exists, or not, as it was drawn.
+    const isThere = removed.length % 2 === 0
+    const prerequisite = { name: `${subname}.${actors.domain}`, type: 1, class: isThere ? 255 : 254 }
+    const question = { name: actors.domain, type: 6 }
+    const prerequisites = kind === 'update' ? [] : [prerequisite]
+    return {
+      ...bulk,
+      json: undefined,
+      method: 'UPDATE',
+      path: JSON.stringify({ ttl, removed, prerequisites }),
+      update: { id: number, question, sections: [prerequisites, updates, [{ name: '', type: 41, class: 1232 }]] },
+      needs: kind === 'update' ? {} : { [`${subname} address`]: isThere ? SOME : NONE },
+      statuses: kind === 'update' ? [200] : [200, 412],
+    }
+  }
   if (kind === 'put') return put
   if (kind === 'bulk') return bulk
   if (kind === 'delete') {
@@ -244,7 +285,24 @@ function valuesOf(subname: string, records: string[], ttl: number): Values {
   return { [`${subname} address`]: values[0]!, [`${subname} ttl`]: values[1]! }
 }
 
-async function send(api: Client, { domain, secret, events }: Actors, request: Request): Promise<Outcome | 'unsent'> {
+function dataOf(address: string): Buffer {
+  return Buffer.from(address.split('.').map(Number))
+}
+
+/** Sends an update, and returns its answer as one of the API. */
+async function sendUpdate({ updatePort }: Worker, key: Key, parts: Parts): Promise<Pick<Answer, 'status' | 'text'>> {
+  const [answer] = await sendByTcp(updatePort, { messages: [signedWith(key, messageOf(parts)).message] })
+  if (answer === undefined) throw new Error('no answer')
+  const rcode = rcodeOf(answer)
+  const status = { NOERROR: 200, YXRRSET: 412, NXRRSET: 412, SERVFAIL: 503 }[rcode] ?? 400
+  // Without a signature, it failed before the key was known.
+  const isUnsigned = answer.readUInt16BE(10) === 0
+  return { status, text: isUnsigned ? `${rcode} Nothing was changed` : `${rcode} ${answer.toString('latin1')}` }
+}
+
+async function send(worker: Worker, actors: Actors, request: Request): Promise<Outcome | 'unsent'> {
+  const { domain, secret, events, key } = actors
+  const api = new Client(worker.service.url, secret)
   const { method, path, json, headers = {}, sets, needs, statuses, subname } = request
   const condition = headers['if-match'] === undefined ? '' : ` If-Match ${headers['if-match']}`
   const text = `${method} ${path} ${JSON.stringify(json)}${condition} to ${api.url}`
@@ -252,9 +310,11 @@ async function send(api: Client, { domain, secret, events }: Actors, request: Re
   events.push(write)
   try {
     const answer =
-      request.byKey === true
-        ? await new Client(api.url, secret, 'powerdns').send(method, `/servers/localhost/zones/${domain}.`, json)
-        : await api.send(method, `/domains/${domain}/rrsets/${path}`, json, { headers })
+      request.update !== undefined
+        ? await sendUpdate(worker, key, request.update)
+        : request.byKey === true
+          ? await new Client(api.url, secret, 'powerdns').send(method, `/servers/localhost/zones/${domain}.`, json)
+          : await api.send(method, `/domains/${domain}/rrsets/${path}`, json, { headers })
     write.to = performance.now()
     write.outcome = outcomeOf(answer, statuses)
     write.text += ` → ${answer.status}`
@@ -272,7 +332,7 @@ async function send(api: Client, { domain, secret, events }: Actors, request: Re
   return write.outcome
 }
 
-function outcomeOf({ status, text }: Answer, statuses: number[]): Outcome {
+function outcomeOf({ status, text }: Pick<Answer, 'status' | 'text'>, statuses: number[]): Outcome {
   if (status === 503 && /Nothing was changed|The change was not made/.test(text)) return 'failed'
   if (status === 503 && text.includes('unknown')) return 'unknown'
   if (!statuses.includes(status)) return 'unexpected'

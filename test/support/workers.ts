@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestProcess, TestServers } from './harness.ts'
+import { freePort } from './servers/ports.ts'
 import { type PostgresProxy, startPostgresProxy } from './servers/postgres/postgres-proxy.ts'
 
 /** A process of the service behind a proxy of Postgres of its own. */
 export interface Worker {
   service: TestProcess
   postgres: PostgresProxy
+  /** Where it takes DNS UPDATE. */
+  updatePort: number
   /** Kills the process and starts another one. */
   restart(): Promise<void>
 }
@@ -14,11 +17,19 @@ export interface Worker {
 export async function startWorker(servers: TestServers, environment: Record<string, string> = {}): Promise<Worker> {
   const postgres = await startPostgresProxy(environment['DATABASE_URL'] ?? servers.backends.databaseUrl)
   // PowerDNS stalls with more than ten connections in total.
-  const settings = { PDNS_CONNECTIONS: '4', LOG_LEVEL: 'error', ...environment, DATABASE_URL: postgres.url }
+  const updatePort = await freePort()
+  const settings = {
+    DNS_UPDATE_PORT: String(updatePort),
+    PDNS_CONNECTIONS: '4',
+    LOG_LEVEL: 'error',
+    ...environment,
+    DATABASE_URL: postgres.url,
+  }
   const start = () => servers.start(settings)
   const worker: Worker = {
     service: await start(),
     postgres,
+    updatePort,
     async restart() {
       await worker.service.kill()
       // A start fails while another fault keeps the backends away.
