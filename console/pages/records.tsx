@@ -33,6 +33,7 @@ export function RecordsPage({ name }: { name: string }) {
   const [isChoosing, setChoosing] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
   const [isOvertaken, setOvertaken] = useState(false)
+  const [problem, setProblem] = useState('')
   const [version, setVersion] = useState<number>()
   const search = useRef<HTMLInputElement>(null)
   const isStaged = edits.size > 0
@@ -47,6 +48,7 @@ export function RecordsPage({ name }: { name: string }) {
   const [saving, setSaving] = useState<ReadonlySet<Element>>()
   const review = () => {
     setOvertaken(false)
+    setProblem('')
     setSaving(new Set())
   }
   useEffect(() => {
@@ -168,6 +170,11 @@ export function RecordsPage({ name }: { name: string }) {
       {isOvertaken && (
         <p class="alert" role="alert">
           {name} has changed meanwhile. Your changes are kept: review them again.
+        </p>
+      )}
+      {problem && (
+        <p class="alert" role="alert">
+          Not written: {problem}
         </p>
       )}
       {collisions.size > 0 && (
@@ -302,8 +309,9 @@ export function RecordsPage({ name }: { name: string }) {
             closeReview()
             zone.reload()
           }}
-          onApplied={(published) => {
+          onApplied={(published, failed) => {
             setVersion(published)
+            setProblem(failed)
             records.settle()
             closeReview()
           }}

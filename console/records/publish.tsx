@@ -12,12 +12,15 @@ import { titleOf } from '../model/rows.ts'
 import { type Change, counted, type Place, rrsetKey } from '../model/rrset.ts'
 import { atMost, MAX_TTL } from '../model/ttl.ts'
 import { Copy } from '../parts/copy.tsx'
-import { useAsked } from '../parts/loading.tsx'
+import { Checkbox } from '../parts/form.tsx'
+import { refusedBy, useAsked } from '../parts/loading.tsx'
 import { Review } from '../parts/review.tsx'
-import { why } from '../why.ts'
+import { sayWhy, why } from '../why.ts'
 
 /** How much advice is shown: more is the same again. */
 const MOST_ADVICE = 10
+
+const TRIAL = { dry_run: 'true', ptr: 'propose' } as const
 
 interface PublishProps {
   domain: string
@@ -30,11 +33,17 @@ interface PublishProps {
   onRefused: (problems: ReadonlyMap<string, string[]>) => void
   /** Called when somebody else has changed the domain meanwhile. */
   onStale: () => void
-  /** Called with the version, if the write has published one. */
-  onApplied: (version: number | undefined) => void
+  /** Called with the version, if the write has published one, and with what of the PTR RRsets failed. */
+  onApplied: (version: number | undefined, problem: string) => void
   onClose: () => void
   /** Called to add a record first that something in the edits needs. */
   onAdd: (place: Place) => void
+}
+
+/** A PTR RRset that would fit (contract §15.3). */
+interface Proposal extends Change {
+  domain: string
+  etag: string
 }
 
 /** Reviews the staged edits, and applies them with one request. */
@@ -44,7 +53,7 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
   const headers = { 'If-Match': tag }
   const send = (isTrial: boolean) =>
     api.PATCH('/api/v1/domains/{name}/rrsets/', {
-      params: { path: { name: domain }, query: { dry_run: isTrial ? 'true' : 'false' }, header: headers },
+      params: { path: { name: domain }, query: isTrial ? TRIAL : { dry_run: 'false' }, header: headers },
       body: items,
     })
   /** Sends all, and brings problems of some edits back to their rows. */
@@ -65,6 +74,8 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
       throw reason
     }
   }
+  const [proposals, setProposals] = useState<Proposal[]>([])
+  const [ticked, setTicked] = useState<readonly Proposal[]>([])
   const losses = useMemo(() => lossesBy(edits, rrsets, domain), [])
   const advice = useMemo(() => adviceBy(edits, rrsets, domain), [])
   const cached = useAsked(
@@ -82,9 +93,15 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
     <Review
       title={`Review ${count} to ${domain}`}
       verb={`Apply ${count}`}
-      preview={async () => ((await attempt(true)).data as { changes: Change[] }).changes}
+      preview={async () => {
+        const { changes, ptr } = (await attempt(true)).data as { changes: Change[]; ptr: Proposal[] }
+        setProposals(ptr)
+        return changes
+      }}
       apply={async () => {
-        on.onApplied(versionOf((await attempt(false)).response))
+        const said = why()
+        const version = versionOf((await attempt(false)).response)
+        on.onApplied(version, await carryOut(ticked, said))
       }}
       onWhy={() => {
         setSaid({})
@@ -92,6 +109,17 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
       onClose={on.onClose}
       others={<Copy text={command} what="as curl" isNamed />}
     >
+      {proposals[0] && <p>PTR that would fit:</p>}
+      {proposals.map((each) => (
+        <Checkbox
+          key={titleOf(each) + each.domain}
+          label={labelOf(each)}
+          checked={ticked.includes(each)}
+          onCheck={(isChecked) => {
+            setTicked(isChecked ? [...ticked, each] : ticked.filter((other) => other !== each))
+          }}
+        />
+      ))}
       {losses.map((text) => (
         <p key={text} class="note wait">
           {text}
@@ -128,6 +156,26 @@ export function Publish({ domain, edits, rrsets, tag, ...on }: PublishProps) {
       </details>
     </Review>
   )
+}
+
+function labelOf({ domain, subname, before, after }: Proposal): string {
+  const [former, next] = [before, after].map((state) => state?.records.join(', ') ?? 'none')
+  return `${subname}.${domain}: ${former} → ${next}`
+}
+
+/** Writes PTR RRsets, unless their domains have changed meanwhile. @returns what failed; else an empty text */
+async function carryOut(proposals: readonly Proposal[], said: string): Promise<string> {
+  const failed: string[] = []
+  for (const name of new Set(proposals.map(({ domain }) => domain))) {
+    const changes = proposals.filter(({ domain }) => domain === name)
+    sayWhy(said)
+    const body = changes.map(({ subname, type, after }) => ({ subname, type, records: [], ...after }))
+    const params = { path: { name }, header: { 'If-Match': changes[0]!.etag } }
+    await askWhole(api.PATCH('/api/v1/domains/{name}/rrsets/', { params, body })).catch((reason: unknown) => {
+      failed.push(`PTR in ${name}: ${refusedBy(reason).message}`)
+    })
+  }
+  return failed.join(' ')
 }
 
 /** The problems of the edits that the token may not make, by place. */
