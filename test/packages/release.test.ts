@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { projectFolder } from '../../src/installation/project.ts'
 import { newFolder } from '../support/servers/folders.ts'
 
-// What a release checks, and gives its version to. test/deep/full/release.test.ts makes one.
+// What a release checks, and gives its version to.
 
 const PROJECT = projectFolder()
 

@@ -34,7 +34,6 @@ export const PARTS: Record<string, RegExp> = {
   api: /^api\/(history\/undo|rrsets\/(conditional|occlusion)|domains\/zonefile-replacement|tokens\/policy-races|accounts\/totp-races)\b/,
   requests: /^(deep\/requests|http\/(requests\/described-requests|powerdns-api\/differential))\b/,
   updates: /^update\/(differential|fuzz)\b/,
-  release: /^deep\/full\/release\b/,
   limits: /^deep\/(alerts|full\/(unread-answers|unfinished-logins))\b/,
 }
 
