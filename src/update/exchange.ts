@@ -9,9 +9,10 @@ import type { Actor } from '../service/actor.ts'
 import * as domains from '../service/domains/domains.ts'
 import * as tsigKeys from '../service/doors/tsig-keys.ts'
 import { update } from '../service/doors/updates.ts'
+import { isUuid } from '../service/ids.ts'
 import { groupOf, shownAddress } from '../service/throttling/callers.ts'
 import { admit } from '../service/throttling/throttling.ts'
-import { authenticateSigner } from '../service/tokens/authentication.ts'
+import { noteUse, type Presented, presentedBy, signerOf } from '../service/tokens/authentication.ts'
 import { authorise } from '../service/tokens/rights.ts'
 import type { System } from '../system.ts'
 import { unixTime } from '../time.ts'
@@ -43,8 +44,8 @@ export interface Peer {
 
 /** A valid signature. */
 interface Signature {
-  tokenId: string
   keyId: string
+  token: Presented
   /** The whole MAC. */
   mac: string
 }
@@ -161,15 +162,27 @@ class Exchange {
     const tokenId = textOf(tsig.key)
     if (!isKnown(tsig)) return this.#replyUnsigned(tsig, TSIG_ERRORS.BADKEY)
     if (!hasLength(tsig)) throw new Refused('FORMERR', 'The MAC has a wrong length.')
-    const key = await tsigKeys.find(this.#system, tokenId)
+    const { key, token, named } = await this.#lookUp(tokenId)
     const mac = verified(this.#octets, tsig, key?.secret)
     if (key === undefined) return this.#replyUnsigned(tsig, TSIG_ERRORS.BADKEY)
     if (mac === undefined) return this.#replyUnsigned(tsig, TSIG_ERRORS.BADSIG)
     this.#signer = new Signer(tsig, key.secret)
-    if (isInTime(tsig, this.#now)) return { tokenId, keyId: key.id, mac: mac.toString('latin1') }
+    this.#named = named
+    if (isInTime(tsig, this.#now)) return { keyId: key.id, token, mac: mac.toString('latin1') }
     const answer = answerTo(this.#octets, { rcode: 'NOTAUTH', question: this.#question }, Infinity)
     await this.#peer.send(this.#signer.sign(answer, this.#now, { isLate: true }))
     return undefined
+  }
+
+  /** Looks up the key and its token, and the domain of the name in the question, all at the same time. */
+  async #lookUp(tokenId: string) {
+    if (!isUuid(tokenId)) return {}
+    const [key, token, named] = await Promise.all([
+      tsigKeys.find(this.#system, tokenId),
+      presentedBy(this.#system, tokenId, this.#peer.address),
+      domains.find(this.#system, textOf(this.#question!.name)),
+    ])
+    return { key, token, named }
   }
 
   async #replyUnsigned(tsig: Tsig, error: number): Promise<undefined> {
@@ -178,18 +191,13 @@ class Exchange {
   }
 
   /** Does what a message with a valid signature says. */
-  async #perform({ tokenId, keyId, mac }: Signature): Promise<Outcome> {
+  async #perform({ keyId, token, mac }: Signature): Promise<Outcome> {
     reading(() => {
       this.#readOptions()
     })
-    const zone = textOf(this.#question!.name)
-    // Both at the same time.
-    const [actor, named] = await Promise.all([
-      authenticateSigner(this.#system, tokenId, keyId, this.#peer.address),
-      domains.find(this.#system, zone),
-    ])
-    this.#named = named
+    const actor = signerOf(token, keyId, this.#peer.address)
     this.found = { account: actor.accountId, token: actor.tokenId }
+    const noted = noteUse(this.#system, actor)
     authorise(actor, 'rrsets')
     const release = this.#door.updates.tryTake(groupOf(actor))
     if (release === undefined) throw new Refused('REFUSED', 'Too many updates of this account at once.')
@@ -198,7 +206,8 @@ class Exchange {
       const known = this.#door.results.get(mac)
       const result = known ?? this.#update(actor).catch((error: unknown) => this.#failed(error))
       if (known === undefined) this.#door.keep(mac, result)
-      return await this.#reply(await result)
+      const [outcome] = await Promise.all([result, noted])
+      return await this.#reply(outcome)
     } finally {
       release()
     }

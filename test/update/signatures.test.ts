@@ -271,7 +271,7 @@ test('a key that does not exist takes the way of a wrong MAC: the same statement
     return message
   }
   const wrong = await eventsOf(await signed({ spoil: true }))
-  t.is(wrong.length, 3, wrong.join('\n'))
+  t.is(wrong.length, 5, wrong.join('\n'))
   const alike = {
     'the last octet': await flipped(31),
     'a key of no token': await signed({}, { name: '00000000-0000-4000-8000-000000000000.' }),

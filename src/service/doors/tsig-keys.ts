@@ -5,7 +5,6 @@ import * as store from '../../store/tokens/tsig-keys.ts'
 import type { System } from '../../system.ts'
 import type { Visit } from '../actor.ts'
 import { record } from '../events.ts'
-import { isUuid } from '../ids.ts'
 import { decrypt, encrypt } from '../secrets/encryption.ts'
 import { withToken } from '../tokens/tokens.ts'
 
@@ -36,8 +35,8 @@ export async function remove(visit: Visit, id: string): Promise<void> {
   if (existed) record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
 }
 
-/** Returns a token's TSIG key, if it has one. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
+/** Returns the TSIG key of the token with this id, a UUID, if it has one. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */
 export async function find(system: System, tokenId: string): Promise<{ id: string; secret: Buffer } | undefined> {
-  const key = isUuid(tokenId) ? await store.find(system.db, tokenId) : undefined
+  const key = await store.find(system.db, tokenId)
   return key && { ...key, secret: decrypt(system, { table: 'tsig_keys', owner: tokenId, secret: key.secret }) }
 }

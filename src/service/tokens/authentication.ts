@@ -5,6 +5,9 @@ import * as tokens from '../../store/tokens/presented.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../actor.ts'
 
+/** A token that a client presents, if it exists, and the conditions of its use. */
+export type Presented = PresentedToken | undefined
+
 /** Computes the stored hash of a secret. Secrets are random, so a fast hash protects them (architecture.md). */
 export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
@@ -15,16 +18,22 @@ export function hashSecret(secret: string): Buffer {
  * @throws Unauthenticated
  */
 export async function authenticate(system: System, secret: string, address: string): Promise<Actor> {
-  return use(system, { secretHash: hashSecret(secret) }, address)
+  return actorOf(await tokens.usePresented(system.db, hashSecret(secret), address, system.now()), address)
 }
 
-/** As `authenticate`, of the token whose TSIG key has signed a message (contract §21.2). @throws Unauthenticated */
-export async function authenticateSigner(system: System, id: string, keyId: string, address: string): Promise<Actor> {
-  return { ...(await use(system, { id, keyId }, address)), keyId }
+/** Reads the token whose TSIG key is said to have signed a message (contract §21.2). */
+export async function presentedBy(system: System, id: string, address: string): Promise<Presented> {
+  return tokens.readPresented(system.db, { id, keyId: null }, address, system.now())
 }
 
-async function use(system: System, presented: tokens.Presented, address: string): Promise<Actor> {
-  return actorOf(await tokens.usePresented(system.db, presented, address, system.now()), address)
+/** Returns the actor of a token whose key has signed a message. @throws Unauthenticated if it is not valid */
+export function signerOf(presented: Presented, keyId: string, address: string): Actor {
+  return { ...actorOf(presented, address), keyId }
+}
+
+/** Notes the use of a token, unless another request does. If Postgres is away, the request itself will fail. */
+export async function noteUse(system: System, { tokenId }: Pick<Actor, 'tokenId'>): Promise<void> {
+  await tokens.noteUse(system.db, tokenId, system.now()).catch(() => undefined)
 }
 
 /** Returns the actor of a token that a client at `address` has presented. @throws Unauthenticated if it is not valid */

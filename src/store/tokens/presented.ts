@@ -76,28 +76,24 @@ const PRESENTED = `select id, owner_id as "ownerId", bound_id as "userOverrideId
       or exists (select from policies where policies.token_id between token.id and token.id) as restricted
   from token`
 
-/** What a client presents: a secret, by its hash; or the token whose TSIG key has signed its message, and this key. */
-export type Presented = { secretHash: Buffer } | { id: string; keyId: string }
-
 /** The SQL condition for the token of this id, if it has still this TSIG key, or none was presented. */
 const BY_ID = `tokens.id = :id and (cast(:keyId as uuid) is null
   or exists (select from tsig_keys where token_id = tokens.id and id = :keyId))`
 
 /**
- * Finds the token that a client presents. If the client may use it from `address`, its `last_used` becomes `now`, unless the
+ * Finds the token with this hash. If the client may use it from `address`, its `last_used` becomes `now`, unless the
  * row is locked, as by another request with the token: requests do not wait for each other. Nor does the statement wait
  * for the disk, so the latest `last_used` may be lost if Postgres crashes.
  */
 export async function usePresented(
   db: Db,
-  presented: Presented,
+  secretHash: Buffer,
   address: string,
   now: Timestamp,
 ): Promise<PresentedToken | undefined> {
-  const condition = 'id' in presented ? BY_ID : 'tokens.secret_hash = :secretHash'
   return maybeOne(
     db,
-    `${TOKEN} where ${condition}), used as (
+    `${TOKEN} where tokens.secret_hash = :secretHash), used as (
        update tokens set last_used = :now where id in (
          select tokens.id from tokens join token on tokens.id = token.id
          where token.valid and active and allowed for no key update of tokens skip locked
@@ -105,7 +101,7 @@ export async function usePresented(
        returning set_config('synchronous_commit', 'off', true)
      )
      ${PRESENTED} left join used on true`,
-    { now, address, ...presented },
+    { now, address, secretHash },
   )
 }
 
@@ -120,4 +116,18 @@ export async function readPresented(
   now: Timestamp,
 ): Promise<PresentedToken | undefined> {
   return maybeOne(trx, `${TOKEN} where ${BY_ID}) ${PRESENTED}`, { id, keyId, address, now })
+}
+
+/** Notes the use of a token, as `usePresented` does. */
+export async function noteUse(db: Db, id: string, now: Timestamp): Promise<void> {
+  await maybeOne(
+    db,
+    `with used as (
+       update tokens set last_used = :now
+       where id in (select id from tokens where id = :id for no key update skip locked)
+       returning set_config('synchronous_commit', 'off', true)
+     )
+     select from used`,
+    { id, now },
+  )
 }
