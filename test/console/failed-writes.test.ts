@@ -53,7 +53,7 @@ const writings = ({ domain, tokenId }: Site): Writing[] => [
 
 /** Runs in the page: all that its user has typed, chosen and staged. */
 const TYPED = `[
-  ...Array.from(document.querySelectorAll('main :is(input, textarea, select)'), ({ type, value, checked }) => type + value + checked),
+  ...Array.from(document.querySelectorAll('main :is(input, textarea, select):not(dialog *)'), ({ type, value, checked }) => type + value + checked),
   ...Array.from(document.querySelectorAll('.record-row'), ({ innerText }) => innerText),
 ]`
 

@@ -204,6 +204,8 @@ function declare(test: Declare, browser: () => Browser): void {
             - listitem: added: 2001:db8::1
   - paragraph: Caches can keep the former records for up to 1 hour.
   - group: The same with curl
+  - text: Why? For the history
+  - textbox "Why? For the history"
   - paragraph:
     - button "Apply 2 changes"
     - button "Cancel"
