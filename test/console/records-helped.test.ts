@@ -69,6 +69,8 @@ function declare(test: Declare, browser: () => Browser): void {
     const review = page.getByRole('dialog')
     await review.getByText('Wait 1 day before you change the records whose TTL is lowered').waitFor()
     t.is(await review.getByText('Caches can keep').count(), 0)
+    // The changes are shown later, perhaps, and nobody applies what is not shown.
+    await review.getByText('Changes 1 record set').waitFor()
     await press(page, 'Control+Enter')
     await page.getByText(/^Applied: /).waitFor()
     await edit('IPv4 address', '192.0.2.2')

@@ -153,7 +153,12 @@ test('a page costs as many statements as the list, reads one entry of each histo
        from added, generate_series(0, 9) as n`,
     { id, prefix },
   )
-  const statements = async (path: string) => statementsOf(async () => api.get(path))
+  const statements = async (path: string) => {
+    const found: string[][] = []
+    while (found.length < 3) found.push(await statementsOf(async () => api.get(path)))
+    // Where a key is being replaced, the service looks each second.
+    return found.reduce((least, each) => (each.length < least.length ? each : least))
+  }
   const ofList = await statements('/domains/?cursor=')
   const ofOverview = await statements('/domains/?cursor=&overview=true')
   t.is(ofOverview.length, ofList.length)
