@@ -94,11 +94,8 @@ export async function usePresented(
   return maybeOne(
     db,
     `${TOKEN} where tokens.secret_hash = :secretHash), used as (
-       update tokens set last_used = :now where id in (
-         select tokens.id from tokens join token on tokens.id = token.id
-         where token.valid and active and allowed for no key update of tokens skip locked
-       )
-       returning set_config('synchronous_commit', 'off', true)
+       ${noting(`select tokens.id from tokens join token on tokens.id = token.id
+         where token.valid and active and allowed for no key update of tokens skip locked`)}
      )
      ${PRESENTED} left join used on true`,
     { now, address, secretHash },
@@ -120,14 +117,11 @@ export async function readPresented(
 
 /** Notes the use of a token, as `usePresented` does. */
 export async function noteUse(db: Db, id: string, now: Timestamp): Promise<void> {
-  await maybeOne(
-    db,
-    `with used as (
-       update tokens set last_used = :now
-       where id in (select id from tokens where id = :id for no key update skip locked)
-       returning set_config('synchronous_commit', 'off', true)
-     )
-     select from used`,
-    { id, now },
-  )
+  await maybeOne(db, noting('select id from tokens where id = :id for no key update skip locked'), { id, now })
+}
+
+/** The SQL statement that notes the use of tokens, and does not wait for the disk. @param ids selects them */
+function noting(ids: string): string {
+  return `update tokens set last_used = :now where id in (${ids})
+    returning set_config('synchronous_commit', 'off', true)`
 }
