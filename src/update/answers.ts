@@ -30,6 +30,7 @@ export interface Question {
   /** In wire form. */
   name: string
   type: number
+  class: number
 }
 
 /** The contents of an answer. */
@@ -71,7 +72,7 @@ function optionsWith(rcode: Rcode, text: string | undefined): string {
 }
 
 /** Returns the SOA record that is served now. @throws Conflict if the domain is suspended */
-export function soaRecord(system: System, domain: Domain, version = domain.version): string {
+function soaRecord(system: System, domain: Domain, version = domain.version): string {
   if (domain.suspended !== null) throw suspension(domain.name)
   const { ttl, records } = soaOf(system, domain, version)
   const [primary, contact, ...numbers] = records[0]!.split(' ') as [string, string, ...string[]]

@@ -151,7 +151,7 @@ class Exchange {
     const { wire: name, end } = readName(this.#octets, HEADER)
     // Else the answer could be larger.
     if (end !== HEADER + name.length) throw new Refused('FORMERR', 'The name is compressed.')
-    this.#question = { name, type: this.#octets.readUInt16BE(end) }
+    this.#question = { name, type: this.#octets.readUInt16BE(end), class: this.#octets.readUInt16BE(end + 2) }
     const tsig = readTsig(this.#octets, layout)
     if (tsig === undefined) throw new Refused('REFUSED', 'The message is not signed.')
     return tsig
@@ -245,10 +245,9 @@ class Exchange {
   }
 
   async #update(actor: Actor): Promise<Outcome> {
-    const { name, type } = this.#question!
-    if (type !== SOA) throw new Refused('FORMERR', 'The zone is not given by a SOA.')
-    if (this.#octets.readUInt16BE(HEADER + name.length + 2) !== CLASSES.IN)
-      throw new Refused('NOTAUTH', 'Zones have the class IN.')
+    const question = this.#question!
+    if (question.type !== SOA) throw new Refused('FORMERR', 'The zone is not given by a SOA.')
+    if (question.class !== CLASSES.IN) throw new Refused('NOTAUTH', 'Zones have the class IN.')
     return this.#inDomain(actor, 'dns_api_per_domain_expensive', async (domain) => {
       const wanted = await inSlices(readUpdate(this.#octets, this.#layout, domain.name)).catch(malformed)
       await update({ system: this.#system, actor, domain }, wanted)
@@ -257,9 +256,9 @@ class Exchange {
   }
 
   async #answerQuery(actor: Actor): Promise<Outcome> {
-    const { name, type } = this.#question!
+    const { name, type, class: kind } = this.#question!
     const isAxfr = type === AXFR
-    if (this.#octets.readUInt16BE(HEADER + name.length + 2) !== CLASSES.IN || (!isAxfr && isOfQuestions(type)))
+    if (kind !== CLASSES.IN || (!isAxfr && isOfQuestions(type)))
       throw new Refused('REFUSED', 'Only AXFR, and questions for one type, are answered here.')
     if (isAxfr) return this.#inDomain(actor, 'dns_api_expensive', async (domain) => this.#transfer(actor, domain))
     return this.#inDomain(actor, 'dns_api_cheap', async (domain) => {

@@ -104,8 +104,6 @@ export function* readSection(message: Buffer, start: number, count: number): Gen
 
 /** Where the parts of a message are. */
 export interface Layout {
-  id: number
-  flags: number
   opcode: number
   /** The numbers of entries in its four sections, and the offsets at which they begin. */
   counts: [number, number, number, number]
@@ -128,11 +126,8 @@ export function layoutOf(message: Buffer): Layout {
     }
   }
   if (at !== message.length) throw new RangeError('The message is longer than its sections, or ends within a question.')
-  const flags = message.readUInt16BE(2)
   return {
-    id: message.readUInt16BE(0),
-    flags,
-    opcode: (flags & OPCODE) >> 11,
+    opcode: (message.readUInt16BE(2) & OPCODE) >> 11,
     counts,
     sections: sections as Layout['sections'],
     last: counts[3] === 0 ? undefined : last,
