@@ -68,8 +68,11 @@ const PATTERN = fc
   .map((labels) => labels.join('.'))
   .filter((pattern) => patternProblems(pattern).length === 0)
 
-/** All names of up to five labels: of two that patterns name, one that they do not, and that of a wildcard record. */
-const NAMES = Array.from({ length: 5 }, (_, more) => more + 1)
+/**
+ * All names of up to six labels: of two that patterns name, one that they do not, and that of a wildcard record. Two
+ * patterns of four labels need six to differ: those left of a `**` and those right of one then are different labels.
+ */
+const NAMES = Array.from({ length: 6 }, (_, more) => more + 1)
   .flatMap((length) =>
     Array.from({ length: 4 ** length }, (_, code) =>
       Array.from({ length }, (_, i) => 'abc*'[Math.floor(code / 4 ** i) % 4]!).join('.'),

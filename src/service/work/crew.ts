@@ -136,6 +136,7 @@ class Crew {
   async #fill(kind: Kind): Promise<void> {
     const { each = Infinity } = kind
     for (let limit = this.#free(kind); limit > 0; limit = each === Infinity ? 0 : this.#free(kind)) {
+      if (this.#stopping.aborted) return
       const running = this.#of(kind).map(({ work }) => work)
       const counts = new Map<string, number>()
       for (const { accountId } of running) counts.set(accountId ?? '', (counts.get(accountId ?? '') ?? 0) + 1)
@@ -166,6 +167,8 @@ class Crew {
   async #do(kind: Kind, work: Claimed, signal: AbortSignal): Promise<void> {
     const { db, log, metrics } = this.#system
     try {
+      // What was claimed while a stop began goes back.
+      this.#stopping.throwIfAborted()
       const next = await kind.run(this.#system, work, signal)
       if (next === undefined) await store.finish(db, work)
       else await store.release(db, work, { due: next, attempts: 0, error: null })
