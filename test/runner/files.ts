@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { projectFolder } from '../../src/installation/project.ts'
 
 /** Where the built tests are, from the project's folder. */
@@ -70,7 +70,8 @@ const SLOW = [
   ...[/^faults\//, /^served\//],
 ]
 
+/** Otherwise by the last part of the path: so those of a folder, such as all with a browser, do not run at the same time. */
 function bySlowness(a: string, b: string): number {
-  const [one, other] = [a, b].map((file) => [...SLOW, /./].findIndex((each) => each.test(file)))
-  return one! - other! || (a < b ? -1 : 1)
+  const [one, other] = [a, b].map((file) => `${SLOW.some((each) => each.test(file)) ? 0 : 1} ${basename(file)} ${file}`)
+  return one! < other! ? -1 : 1
 }

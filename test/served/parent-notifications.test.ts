@@ -92,6 +92,8 @@ async function changedDomain(): Promise<string> {
 }
 
 async function pass(seconds: number): Promise<void> {
+  // While a zone is marked, its parent is not told: after a slow answer of PowerDNS that is for some seconds.
+  await eventuallyIs(async () => (await query(service().system.db, 'select zone from marks')).length, 0)
   now = later(now, seconds)
   await workOff(service().system, [{ ...NOTIFICATION, isOn: () => true }])
 }
