@@ -3,15 +3,15 @@ import { listen, type Listener, listenForScrapes } from '../http/listen.ts'
 import { projectVersion } from '../installation/project.ts'
 import { delegationScan } from '../service/delegation/checking.ts'
 import { NOTIFICATION } from '../service/delegation/notifying.ts'
-import { signallingTask } from '../service/delegation/signalling.ts'
-import { historyLimitTask } from '../service/domains/history-limits.ts'
-import { retentionTask } from '../service/domains/retention.ts'
+import { SIGNALLING } from '../service/delegation/signalling.ts'
+import { HISTORY_LIMITS } from '../service/domains/history-limits.ts'
+import { RETENTION } from '../service/domains/retention.ts'
 import { MAIL } from '../service/mails/mails.ts'
-import { failoverTasks } from '../service/operation/failover.ts'
+import { failoverTask } from '../service/operation/failover.ts'
 import { measuringTask } from '../service/operation/measuring.ts'
-import { reconcileTask, REPAIR_SCAN } from '../service/repair/reconcile.ts'
+import { reconcileTask, REPAIR_SCANS } from '../service/repair/reconcile.ts'
 import { rolloverScans } from '../service/rollovers/advancing.ts'
-import { catalogTask } from '../service/secondaries/catalogs.ts'
+import { catalogScan } from '../service/secondaries/catalogs.ts'
 import { sweepTask } from '../service/secondaries/sweep.ts'
 import { workTask } from '../service/work/crew.ts'
 import type { System } from '../system.ts'
@@ -55,16 +55,16 @@ export async function serve(system: System): Promise<Running> {
     throw error
   }
   system.log.info('mail destination', { destination: system.mailer.destination })
-  const tasks = [
-    reconcileTask(system),
-    ...failoverTasks(system),
-    workTask(system, KINDS, { scans: [REPAIR_SCAN, ...rolloverScans(), delegationScan()] }),
-    retentionTask(system),
-    historyLimitTask(system),
-    catalogTask(system),
-    sweepTask(system),
-    signallingTask(system),
+  const scans = [
+    ...REPAIR_SCANS,
+    ...rolloverScans(),
+    catalogScan(),
+    delegationScan(),
+    SIGNALLING,
+    HISTORY_LIMITS,
+    RETENTION,
   ]
+  const tasks = [reconcileTask(system), failoverTask(system), workTask(system, KINDS, { scans }), sweepTask(system)]
   if (system.metrics !== undefined) tasks.push(measuringTask(system, system.metrics, projectVersion()))
   return {
     port: listener.port,

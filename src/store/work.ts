@@ -59,6 +59,7 @@ const SCANNED = {
   marks: 'select from marks where retry_at <= now()',
   delegations: 'select from delegations where due <= :now',
   rollovers: '(select from rollovers) union all (select from rollover_notices)',
+  catalog: 'select from catalog_members where gone or not listed',
 }
 
 export type Scanned = keyof typeof SCANNED

@@ -5,7 +5,7 @@ import type { BackgroundTask } from '../../src/flow/background.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem, type OpenSystem } from '../../src/process/create-system.ts'
 import { workOff, workTask } from '../../src/service/work/crew.ts'
-import { add, type Kind, type Work } from '../../src/service/work/work.ts'
+import { add, type Kind, type Scan, type Work } from '../../src/service/work/work.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import { one, query, transaction } from '../../src/store/database.ts'
 import * as store from '../../src/store/work.ts'
@@ -220,4 +220,34 @@ test('100,000 due pieces of an account delay neither other kinds nor other accou
   await stopped
   t.is(fair.begun.length, 3)
   t.is(plain.begun.length, 2)
+})
+
+test('a scan begins at the start if it has a pause, and when something is found; never twice at a time', async (t) => {
+  const begun: string[] = []
+  const open: { end: () => void; fail: (error: Error) => void }[] = []
+  const scan = (name: string, options: Partial<Scan>): Scan => ({
+    ...{ name, ...options },
+    run: () =>
+      new Promise<void>((end, fail) => {
+        begun.push(name)
+        open.push({ end, fail })
+      }),
+  })
+  const scans = [scan('paced', { pause: 0 }), scan('rare', { pause: 3_600_000 }), scan('found', { of: 'catalog' })]
+  const task = workTask(system, [], { scans })
+  await eventuallyIs(() => begun, ['paced', 'rare'])
+  await query(system.db, `insert into catalog_members (domain_id, zone) values (1, 'waiting.example')`)
+  await eventuallyIs(() => begun, ['paced', 'rare', 'found'])
+  // What has failed is done again in a second; what was found and stays so, too.
+  open[0]!.end()
+  open[1]!.fail(new Error('no'))
+  await eventuallyIs(() => begun, ['paced', 'rare', 'found', 'paced', 'rare'])
+  t.regex(log, /"message":"rare failed","reason":"no"/)
+  open[2]!.end()
+  await eventuallyIs(() => begun.slice(5), ['found'])
+  const stopped = task.stop()
+  for (const { end } of open) end()
+  await stopped
+  t.is(begun.length, 6)
+  await query(system.db, 'delete from catalog_members')
 })

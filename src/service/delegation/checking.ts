@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { reasonOf } from '../../errors.ts'
+import { RECOVERY_PAUSE } from '../../flow/background.ts'
 import type { DueDomain } from '../../store/domains/delegations.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
 import { exclusively } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
-import { later, type Timestamp } from '../../time.ts'
+import { later, secondsBetween, type Timestamp } from '../../time.ts'
 import { findNamed } from '../domains/domains.ts'
 import type { Scan } from '../work/work.ts'
 import { check, checkRoutinely, type Delegation } from './checks.ts'
@@ -40,11 +41,11 @@ export function delegationScan(): Scan {
   return {
     name: 'delegation checks',
     of: 'delegations',
-    all: 1,
+    pause: RECOVERY_PAUSE,
     isOn: (system) => asksParents(system) && system.nameserver.problem === undefined,
-    isDue: ({ now }) => now() >= planning,
     async run(system, stopping) {
       planning = await checkDue(system, planning, stopping)
+      return secondsBetween(system.now(), planning) * 1_000
     },
   }
 }

@@ -1,5 +1,4 @@
 import { SUBNAME_LENGTH, withAncestors } from '../../dns/names.ts'
-import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import { mapInSlices } from '../../flow/slices.ts'
 import { NAME_LENGTH } from '../../limits.ts'
 import type { PublishedRRset } from '../../nameserver/nameserver.ts'
@@ -8,6 +7,7 @@ import type { SignallingZone, WaitingDomain } from '../../store/zone/signals.ts'
 import * as store from '../../store/zone/signals.ts'
 import type { System } from '../../system.ts'
 import { signallingZones } from '../names/signalling-zones.ts'
+import type { Scan } from '../work/work.ts'
 import { announcementsOf, asksForRemoval, tellParents } from '../zone/cds.ts'
 import { changeOf, rrsetKey } from '../zone/changes.ts'
 import { type Difference, differences } from '../zone/differences.ts'
@@ -32,12 +32,12 @@ const ADDED_LENGTH = 1_000
 /** The prefix of signalling names (RFC 9615 §4.1). */
 const PREFIX = '_dsboot.'
 
-/** Keeps the signalling zones that are hosted here up to date, until stopped, if the service checks at the parents. */
-export function signallingTask(system: System): BackgroundTask {
-  const work = async () => {
-    if (asksParents(system) && system.nameserver.problem === undefined) await signal(system)
-  }
-  return keepRunning(system.log, 'signalling zones', work, SIGNAL_PAUSE)
+/** Keeps the signalling zones that are hosted here up to date, if the service checks at the parents. */
+export const SIGNALLING: Scan = {
+  name: 'signalling zones',
+  pause: SIGNAL_PAUSE,
+  isOn: (system) => asksParents(system) && system.nameserver.problem === undefined,
+  run: signal,
 }
 
 /** Makes the signalling zones what they should be, unless another process does so; in steps, if that is much. */

@@ -1,17 +1,15 @@
 import { Busy } from '../../errors.ts'
-import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import { HISTORIES_FACTOR } from '../../limits.ts'
 import { exclusively } from '../../store/turns.ts'
 import * as store from '../../store/zone/history-octets.ts'
 import type { System } from '../../system.ts'
+import type { Scan } from '../work/work.ts'
 
 /** Milliseconds between two looks at the sizes of the histories. */
 const PAUSE = 60_000
 
-/** Keeps the histories of each account within its limit of octets (contract §15.5), until stopped. */
-export function historyLimitTask(system: System): BackgroundTask {
-  return keepRunning(system.log, 'limiting histories', (stopping) => limitHistories(system, stopping), PAUSE)
-}
+/** Keeps the histories of each account within its limit of octets (contract §15.5). */
+export const HISTORY_LIMITS: Scan = { name: 'limiting histories', pause: PAUSE, run: limitHistories }
 
 /** Looks once at the sizes of all histories, unless another process does, and deletes the oldest entries of those too large. */
 export async function limitHistories(system: System, stopping?: AbortSignal): Promise<void> {

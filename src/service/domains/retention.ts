@@ -1,4 +1,3 @@
-import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import { CLOCK_SKEW } from '../../limits.ts'
 import { eraseRetired } from '../../store/domains/keys.ts'
 import * as windows from '../../store/windows.ts'
@@ -8,6 +7,7 @@ import { removeBefore } from '../../store/zone/history-octets.ts'
 import type { System } from '../../system.ts'
 import { DAY, later, type Timestamp } from '../../time.ts'
 import { NIL_UUID } from '../ids.ts'
+import type { Scan } from '../work/work.ts'
 
 /** Domains and keys that are deleted at once when they are too old, and milliseconds between two searches. */
 const BATCH = 1_000
@@ -33,12 +33,13 @@ function daysAgo(system: System, days: number): Timestamp {
   return later(system.now(), -days * DAY)
 }
 
-/** Periodically trims the history, and deletes ended windows of throttling and work that was given up. */
-export function retentionTask(system: System): BackgroundTask {
-  const work = async (signal: AbortSignal) => {
-    await trimHistory(system, signal)
+/** Trims the history, and deletes ended windows of throttling and work that was given up. */
+export const RETENTION: Scan = {
+  name: 'history trimming',
+  pause: PAUSE,
+  async run(system, stopping) {
+    await trimHistory(system, stopping)
     await removeGivenUp(system.db, daysAgo(system, GIVEN_UP_DAYS))
     await windows.removeBefore(system.db, Date.now() - CLOCK_SKEW * 1000)
-  }
-  return keepRunning(system.log, 'history trimming', work, PAUSE)
+  },
 }

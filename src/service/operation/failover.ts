@@ -7,17 +7,16 @@ import { audit, named } from '../repair/audit.ts'
 /** Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it. */
 const FAILOVER_PAUSE = 1_000
 
-/** Milliseconds between two checks in this process for a request to compare all zones. */
-const COMPARISON_PAUSE = 100
-
 /**
  * Notices, until stopped, that Postgres has crashed, or that a standby has replaced it, and makes DNS equal to the
  * present one, because it may lack the latest commits and marks. Does so again when no request whose mark was lost can
  * arrive any more.
  */
-export function failoverTasks(system: System): BackgroundTask[] {
+export function failoverTask(system: System): BackgroundTask {
   let last: Incarnation | undefined
   let isDue = false
+  // In parallel: a comparison may hang on a connection to the former server until that connection is broken.
+  let comparison: Promise<void> | undefined
   // Its connections first lead to a new primary, and then all others leave the former one (session.ts).
   const follow = async () => {
     const incarnation = await currentIncarnation(system.pools.counters).catch(() => undefined)
@@ -28,20 +27,23 @@ export function failoverTasks(system: System): BackgroundTask[] {
     }
     isDue ||= last?.isDoubtful === true && !incarnation.isDoubtful
     last = incarnation
+    if (isDue) comparison ??= compare()
   }
   const compare = async () => {
-    if (!isDue) return
     isDue = false
     await auditAll(system).catch((error: unknown) => {
       isDue = true
-      throw error
+      system.log.error('audit after Postgres restart failed', { reason: (error as Error).message })
     })
+    comparison = undefined
   }
-  // In parallel: a comparison may hang on a connection to the former server until that connection is broken.
-  return [
-    keepRunning(system.log, 'watch for Postgres restarts', follow, FAILOVER_PAUSE),
-    keepRunning(system.log, 'audit after Postgres restart', compare, COMPARISON_PAUSE),
-  ]
+  const watch = keepRunning(system.log, 'watch for Postgres restarts', follow, FAILOVER_PAUSE)
+  return {
+    async stop() {
+      await watch.stop()
+      await comparison
+    },
+  }
 }
 
 /** Marks the zones that differ; logs the foreign ones, and keeps their serials. */

@@ -214,14 +214,13 @@ export async function reconcileAll(
   }
 }
 
-/** Repairs the marked zones that are due, once PowerDNS was probed. */
-export const REPAIR_SCAN: Scan = {
+/** Repair the marked zones that are due, once PowerDNS was probed. */
+export const REPAIR_SCANS: Scan[] = Array.from({ length: RECONCILERS }, () => ({
   name: 'reconciliation',
   of: 'marks',
-  all: RECONCILERS,
   isOn: ({ nameserver }) => nameserver.problem === undefined,
   run: repairDue,
-}
+}))
 
 /**
  * Probes PowerDNS until that succeeds. Then audits periodically, until stopped. The first audit compares all serials, and

@@ -53,7 +53,7 @@ interface Observation extends Pick<Rollover, 'version' | 'seen' | 'ttl'> {
  */
 export function rolloverScans(): Scan[] {
   const stopwatch = new Stopwatch()
-  const scan = (name: string, run: Scan['run']): Scan => ({ name, of: 'rollovers', all: 1, run })
+  const scan = (name: string, run: Scan['run']): Scan => ({ name, of: 'rollovers', run })
   return [
     scan('key rollovers', async (system, stopping) => {
       const hasTurn = await exclusively(system.db, 'rollovers', async () => {

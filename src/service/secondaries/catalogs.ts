@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { absolute } from '../../dns/names.ts'
 import { Busy, Conflict, orNotFound } from '../../errors.ts'
-import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
+import { RECOVERY_PAUSE } from '../../flow/background.ts'
 import { QUEUE_TIMEOUT } from '../../limits.ts'
 import { begin, type Db } from '../../store/database.ts'
 import type { Member } from '../../store/domains/catalogs.ts'
@@ -10,6 +10,7 @@ import { past, spend } from '../../store/domains/spent.ts'
 import { takeTurn } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
 import { AUDIT_PAUSE } from '../repair/audit.ts'
+import type { Scan } from '../work/work.ts'
 import { nextVersion } from '../zone/claim.ts'
 
 /** The members that the catalog zone can lose at once: this number, or this share of them if that is more. */
@@ -17,8 +18,8 @@ const CATALOG_LOSS = 10
 const CATALOG_LOSS_SHARE = 0.05
 
 // The catalog zone (RFC 9432) lists all zones for the secondaries. After the domains are committed, one process at a
-// time publishes it from the table of its members: the waiting ones several times a second, and all of them when
-// something may be different at the nameserver.
+// time publishes it from the table of its members: the waiting ones each second, and all of them when something may be
+// different at the nameserver.
 
 /** The changes to the catalog zone. */
 export interface CatalogReport {
@@ -45,37 +46,35 @@ interface Plan {
   removed: Map<string, string>
 }
 
-/** Milliseconds between two publications of the catalog zone. */
-const CATALOG_PAUSE = 200
+/** Milliseconds between two attempts of a command to become the only process that publishes. */
+const LOCK_PAUSE = 200
 
-/**
- * Publishes the catalog zone, if the settings name one, until stopped. All of it at the start, after a failure, and
- * every AUDIT_PAUSE.
- */
-export function catalogTask(system: System): BackgroundTask {
-  const catalog = system.config.catalogZone
+/** Publishes the catalog zone: all of it at the start, after a failure, and every AUDIT_PAUSE. */
+export function catalogScan(): Scan {
   let compared = -Infinity
   let held = 0
-  const publish = async () => {
-    if (catalog === undefined || system.nameserver.problem !== undefined) return
-    const whole = performance.now() - compared > AUDIT_PAUSE
-    if (!whole) {
-      const { coming, leaving } = await store.countWaiting(system.db)
-      // Held members wait each time.
-      if (coming === 0 && leaving === held) return
-    }
-    try {
-      const report = await publishCatalog(system, catalog, { whole, force: false })
-      if (report === undefined) return
-      if (report.held > 0 && report.held !== held) tellHeld(system, report)
-      held = report.held
-      if (whole) compared = performance.now()
-    } catch (error) {
+  return {
+    name: 'catalog zone publication',
+    of: 'catalog',
+    pause: RECOVERY_PAUSE,
+    isOn: ({ config, nameserver }) => config.catalogZone !== undefined && nameserver.problem === undefined,
+    async run(system) {
+      const last = compared
+      const whole = performance.now() - last > AUDIT_PAUSE
+      if (!whole) {
+        const { coming, leaving } = await store.countWaiting(system.db)
+        // Held members wait each time.
+        if (coming === 0 && leaving === held) return last + AUDIT_PAUSE - performance.now()
+      }
+      // Unless this succeeds.
       compared = -Infinity
-      throw error
-    }
+      const report = await publishCatalog(system, system.config.catalogZone!, { whole, force: false })
+      if (report !== undefined && report.held > 0 && report.held !== held) tellHeld(system, report)
+      held = report?.held ?? held
+      compared = whole && report !== undefined ? performance.now() : last
+      return compared + AUDIT_PAUSE - performance.now()
+    },
   }
-  return keepRunning(system.log, 'catalog zone publication', publish, CATALOG_PAUSE)
 }
 
 function tellHeld(system: System, { catalog, members, held }: CatalogReport): void {
@@ -99,7 +98,7 @@ export async function publishNow(system: System, force: boolean): Promise<Catalo
     const report = await publishCatalog(system, catalog, { whole: true, force })
     if (report !== undefined) return report
     if (performance.now() > end) throw Busy.waitedTooLong('another process publishes the catalog zone')
-    await sleep(CATALOG_PAUSE)
+    await sleep(LOCK_PAUSE)
   }
   return undefined
 }

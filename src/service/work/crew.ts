@@ -1,5 +1,5 @@
 import { reasonOf } from '../../errors.ts'
-import { type BackgroundTask, runPeriodically } from '../../flow/background.ts'
+import { type BackgroundTask, RECOVERY_PAUSE, runPeriodically } from '../../flow/background.ts'
 import { STOP_TIME } from '../../limits.ts'
 import type { Claimed } from '../../store/work.ts'
 import * as store from '../../store/work.ts'
@@ -10,6 +10,9 @@ import type { Kind, Scan } from './work.ts'
 /** Milliseconds between two looks, for what other processes have caused; and between two renewals of claims. */
 const LOOK_PAUSE = 1_000
 const RENEWAL_PAUSE = store.CLAIM_TIME / 4
+
+/** Milliseconds for which bells begin no scan again: nothing rings for what scans find. */
+const SCAN_PAUSE = LOOK_PAUSE / 2
 
 /** Work that this process does. */
 interface Job {
@@ -57,7 +60,10 @@ class Crew {
   readonly #scans: readonly Scan[]
   readonly #stopping: AbortSignal
   readonly #jobs = new Map<number, Job>()
-  readonly #runs = new Map<Scan, Set<Promise<void>>>()
+  readonly #runs = new Map<Scan, Promise<void>>()
+  /** When scans are due next although nothing is found, as `performance.now()`; at first, all with a pause are. */
+  readonly #dues: Map<Scan, number>
+  #scanned = -Infinity
   #renewing: NodeJS.Timeout | undefined
 
   constructor(
@@ -68,6 +74,7 @@ class Crew {
     this.#system = system
     this.#kinds = kinds
     this.#scans = scans
+    this.#dues = new Map(scans.map((scan) => [scan, scan.pause === undefined ? Infinity : 0]))
     this.#stopping = stopping
   }
 
@@ -81,37 +88,36 @@ class Crew {
       open.map(({ kind }) => kind),
       time,
     )
-    for (const scan of this.#scans) {
-      const isDue = firsts.some(({ kind }) => kind === scan.of) || scan.isDue?.(this.#system) === true
-      if (isDue && !this.#stopping.aborted && scan.isOn?.(this.#system) !== false) this.#scan(scan)
-    }
+    if (performance.now() - this.#scanned >= SCAN_PAUSE) this.#scan(firsts.map(({ kind }) => kind))
     const pauses = firsts.map(({ due }) => Math.ceil(secondsBetween(time, due) * 1_000))
     const due = open.filter(({ kind }) => firsts.some((first) => first.kind === kind && first.due <= time))
     await Promise.all(due.map((kind) => this.#fill(kind)))
     return Math.min(...pauses.filter((pause) => pause > 0))
   }
 
-  /** Begins as many runs of a scan as there is room for. */
-  #scan(scan: Scan): void {
-    const { log } = this.#system
-    const runs = this.#runs.get(scan) ?? new Set()
-    this.#runs.set(scan, runs)
-    while (runs.size < scan.all) {
-      const run = scan.run(this.#system, this.#stopping).then(
-        () => undefined,
-        (error: unknown) => {
-          log.error(`${scan.name} failed`, { reason: (error as Error).message })
-        },
-      )
-      runs.add(run)
-      void run.then(() => runs.delete(run))
+  /** Begins the scans that are due. @param found the kinds of what is due */
+  #scan(found: string[]): void {
+    this.#scanned = performance.now()
+    for (const scan of this.#scans) {
+      const { name, of, pause = Infinity } = scan
+      const isDue = this.#dues.get(scan)! <= this.#scanned || found.some((kind) => kind === of)
+      if (!isDue || this.#runs.has(scan) || this.#stopping.aborted || scan.isOn?.(this.#system) === false) continue
+      const run = scan.run(this.#system, this.#stopping).catch((error: unknown) => {
+        this.#system.log.error(`${name} failed`, { reason: (error as Error).message })
+        return Math.min(pause, RECOVERY_PAUSE)
+      })
+      const ended = run.then((own) => {
+        this.#dues.set(scan, performance.now() + (typeof own === 'number' ? own : pause))
+        this.#runs.delete(scan)
+      })
+      this.#runs.set(scan, ended)
     }
   }
 
   /** Waits for what is being done; returns whether any work of a row was. */
   async waited(): Promise<boolean> {
     const jobs = [...this.#jobs.values()]
-    await Promise.all([...jobs.map(({ ended }) => ended), ...[...this.#runs.values()].flatMap((runs) => [...runs])])
+    await Promise.all([...jobs.map(({ ended }) => ended), ...this.#runs.values()])
     return jobs.length > 0
   }
 

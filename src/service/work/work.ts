@@ -28,18 +28,16 @@ export interface Kind {
   run(system: System, work: Work, signal: AbortSignal): Promise<Timestamp | undefined>
 }
 
-/** Work that is found in tables of its own, with claims of its own (architecture.md). */
+/** Work that no transaction causes by a row: it is found in tables of its own, with claims of its own, or it comes again and again. */
 export interface Scan {
   name: string
-  /** The tables. */
-  of: Scanned
-  /** How many runs of it go on at a time. */
-  all: number
+  /** The tables; default: none. */
+  of?: Scanned
+  /** Milliseconds from a run to the next one although nothing is found, the first at the start; default: for ever. */
+  pause?: number
   /** Whether it can be done now; default: always. */
   isOn?(system: System): boolean
-  /** Whether it is to be done although nothing is found; default: never. */
-  isDue?(system: System): boolean
-  /** Does what is due. @param stopping aborts when the process stops */
+  /** Does what is due. @param stopping aborts when the process stops @returns the pause if it is another */
   run(system: System, stopping: AbortSignal): Promise<unknown>
 }
 
