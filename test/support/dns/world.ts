@@ -138,7 +138,7 @@ async function startOnFreePort(root: Server): Promise<{ resolver: Server; bind: 
   }
 }
 
-/** Starts a resolver that asks all nameservers on the port of the root. */
+/** Starts a resolver that asks all nameservers on the port of the root, and forgets soon, failures at once. */
 async function startResolver(server: Server, root: Server): Promise<RestartableServer> {
   const folder = newFolder()
   const file = join(folder, 'named.conf')
@@ -149,7 +149,7 @@ async function startResolver(server: Server, root: Server): Promise<RestartableS
 options {
   directory "${folder}"; pid-file none; session-keyfile "${folder}/session.key"; port ${root.dnsPort};
   listen-on port ${server.dnsPort} { ${server.dnsHost}; }; listen-on-v6 { none; }; recursion yes; allow-recursion { any; };
-  dnssec-validation no; empty-zones-enable no; minimal-responses yes; max-cache-ttl 1; max-ncache-ttl 1;
+  dnssec-validation no; empty-zones-enable no; minimal-responses yes; max-cache-ttl 1; max-ncache-ttl 1; servfail-ttl 0;
 };
 controls { };
 zone "." { type hint; file "root"; };
