@@ -74,6 +74,10 @@ export interface System {
   request?: string
   /** Why the request, or the operator's command, writes, in the words of who sent it (contract §15.14). */
   message?: string | undefined
+  /** The account of the request's token, which has made what the request causes; undefined: there is no token. */
+  person?: string
+  /** The address of the request's client, as the log shows it. */
+  address?: string | null
   /** The patience of the request's client. */
   patience?: Patience
   log: Log

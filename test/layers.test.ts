@@ -81,6 +81,7 @@ const ROOMS: Record<string, readonly string[]> = {
       'domains',
       'repair',
       'reverse',
+      'activity',
     ],
     ...['zone', 'secrets', 'names', 'passkeys', 'tokens', 'mails', 'throttling', 'work'],
   ],

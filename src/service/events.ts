@@ -1,5 +1,7 @@
+import { reasonOf } from '../errors.ts'
+import * as store from '../store/zone/activity.ts'
 import type { System } from '../system.ts'
-import { NIL_UUID } from './ids.ts'
+import { isUuid, NIL_UUID } from './ids.ts'
 
 /** An event of an account, its tokens, the transfers of its domains, or what the operator does to these, under a stable name (docs/operators/monitor.md). */
 export type Event =
@@ -33,6 +35,7 @@ export type Event =
   | 'domain_suspended'
   | 'domain_resumed'
   | 'domain_moved'
+  | 'delegation_changed'
 
 interface Circumstances {
   /** null: the account does not exist. */
@@ -43,16 +46,48 @@ interface Circumstances {
   member?: string
   /** The domain's name. */
   domain?: string
+  /** The state of its delegation. */
+  state?: string
   /** The id of the acting token, or the kind of access without one; undefined: the operator. */
   by?: string | undefined
 }
 
+/** Ways to log in, of which each makes a token. */
+const LOGINS = ['password', 'passkey', 'sign-on']
+
 /**
- * Writes an event to the log, after the commit. The line has no secret and no e-mail address; the log of a request adds
- * the request's id. `by` is the id of the acting token, otherwise `password`, `passkey`, `sign-on`, `link` (in a mail), `request` (with
- * none of these), or `operator`.
+ * Writes an event to the log, and stores it for the activity of its account (contract §15.15), after the commit. The line has
+ * no secret and no e-mail address; the log of a request adds the request's id. `by` is the id of the acting token, otherwise
+ * `password`, `passkey`, `sign-on`, `link` (in a mail), `request` (with none of these), or `operator`. What is done stays
+ * done if the event cannot be stored.
  */
-export function record({ log, metrics }: System, event: Event, { by = NIL_UUID, ...ids }: Circumstances): void {
+export async function record(
+  system: System,
+  event: Event,
+  { by = NIL_UUID, account, ...subject }: Circumstances,
+): Promise<void> {
+  const { log, metrics } = system
   metrics?.count('zoneplane_events_total', { event })
-  log.info('event', { event, ...ids, by: by === NIL_UUID ? 'operator' : by })
+  log.info('event', { event, account, ...subject, by: by === NIL_UUID ? 'operator' : by })
+  if (account === null) return
+  const stored = store.add(system.pools.marks, {
+    ...authorOf(system, event, account, by),
+    ...{ accountId: account, now: system.now(), subject: JSON.stringify(subject) },
+  })
+  const storing = stored.catch((error: unknown) => {
+    log.warn('event not stored', { event, account, reason: reasonOf(error) })
+  })
+  // Otherwise the time of the answer would tell whether there is such an account.
+  if (event !== 'login_failed') await storing
+}
+
+/** Who did it, and how, as far as the request tells. */
+function authorOf(system: System, event: Event, account: string, by: string) {
+  const { request: requestId = null, person: ownerId = null, address = null } = system
+  const origin = { requestId, address }
+  if (by === NIL_UUID) return { ...origin, event, source: 'operator', ownerId: null, tokenId: null }
+  if (isUuid(by)) return { ...origin, event, source: 'api', ownerId, tokenId: by }
+  return event === 'token_created' && LOGINS.includes(by)
+    ? { ...origin, event: 'login_succeeded', source: by, ownerId: account, tokenId: null }
+    : { ...origin, event, source: by, ownerId: null, tokenId: null }
 }

@@ -185,6 +185,8 @@ const MEMBERS: Record<string, string> = {
   RRset: 'created domain subname name records ttl type touched',
   Change: 'subname type before after',
   Entry: 'id created version source owner token request_id message count event rollover trimmed changes',
+  Activity:
+    'id created type domain version source owner token request_id message count rollover subject address changes',
   PublicationStatus: 'version published status nameservers',
   NameserverStatus: 'name status version detail',
   Account: 'created domains_under_management email id limit_domains outreach_preference require_mfa require_message',

@@ -31,7 +31,7 @@ export const PARTS: Record<string, RegExp> = {
   secondaries: /^deep\/(secondaries|full\/(secondary-contents|two-nameservers|hub|catalog-consumers))\b/,
   served: /^(served\/|deep\/nsec-changes\b)/,
   records: /^(dns\/(portable|properties)|store\/database|nameserver\/spelling)\b/,
-  api: /^api\/(history\/undo|rrsets\/(conditional|occlusion)|domains\/zonefile-replacement|tokens\/policy-races|accounts\/totp-races)\b/,
+  api: /^api\/(history\/(undo|much-activity)|rrsets\/(conditional|occlusion)|domains\/zonefile-replacement|tokens\/policy-races|accounts\/totp-races)\b/,
   requests: /^(deep\/requests|http\/(requests\/described-requests|powerdns-api\/differential))\b/,
   updates: /^update\/(differential|fuzz)\b/,
   limits: /^deep\/(alerts|full\/(unread-answers|unfinished-logins))\b/,

@@ -7,6 +7,7 @@ import { reportPublication } from '../middleware/report-publication.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, pages, shows } from '../openapi/answers.ts'
 import { rrsetRates, WRITING } from '../rrsets/rrset-resource.ts'
+import { ACTIVITIES } from './activity-resource.ts'
 import * as history from './history-handlers.ts'
 import { ENTRY, OBSTRUCTED, WHEN } from './history-representation.ts'
 
@@ -17,8 +18,9 @@ const obstructed = { text: 'Later changes are in the way, or the domain is pause
 /** History (contract §15.5). */
 export const HISTORY: Group = {
   tag: 'History',
-  text: 'The changes of a domain with their authors, and ways to undo them.',
+  text: 'The changes of a domain with their authors, and ways to undo them; and what happened in the account.',
   resources: [
+    ACTIVITIES,
     {
       path: '/api/v1/domains/:name/history/',
       guards: reading,

@@ -64,6 +64,7 @@ function textsOf(...uses: Use[]): string[] {
 
 async function identify(ctx: Context, secret = requiredSecret(ctx)): Promise<void> {
   ctx.state.actor = await authenticateSecret(ctx.state.system, secret, clientAddress(ctx))
+  ctx.state.system = { ...ctx.state.system, person: ctx.state.actor.ownerId }
 }
 
 async function identifyForDomain(ctx: Context, secret: string, name: string): Promise<void> {

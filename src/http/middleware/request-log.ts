@@ -23,14 +23,15 @@ export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void>
   ctx.res.once('close', () => {
     gone.abort('closed')
   })
-  ctx.state.system = { ...system, request, log, patience: { left: TURN_TIMEOUT, gone: gone.signal } }
+  const address = loggedAddress(ctx)
+  ctx.state.system = { ...system, request, address, log, patience: { left: TURN_TIMEOUT, gone: gone.signal } }
   const start = performance.now()
   await next()
   // The request may have failed before the route or the actor was set.
   const { route, actor } = ctx.state as Partial<State>
   measure(ctx, route, start)
   ctx.state.system.log.info('request', {
-    address: loggedAddress(ctx),
+    address,
     method: ctx.method,
     route: route ?? null,
     status: ctx.status,

@@ -79,6 +79,35 @@ export const QUERY_PARAMETERS: Record<string, Described> = {
     example: 'www.example.com',
   },
   domain: { description: 'Shows only those of this domain.', example: 'example.com' },
+  domainOfActivity: {
+    name: 'domain',
+    description: 'Shows only what is about the domain of this name, also a deleted one.',
+    example: 'example.com',
+  },
+  tokenOfActivity: {
+    name: 'token',
+    description: 'The id of a token: shows only what it did, and what was done to it.',
+    example: '5f6c1b2e-9a8d-4c3b-b7e0-1d2f3a4b5c6d',
+  },
+  person: {
+    description:
+      'Shows only what was done by people whose address contains this, and by tokens that they made as members.',
+    example: 'alice@example.org',
+  },
+  source: { description: 'Shows only those of this source.', example: 'api' },
+  typeOfActivity: {
+    name: 'type',
+    description: 'Shows only those of this type, or of all types that begin with this before an underscore.',
+    example: 'token',
+  },
+  since: { description: 'Shows only those of this time and later.', example: '2026-01-31T12:00:00Z' },
+  until: { description: 'Shows only those before this time.', example: '2026-02-28T12:00:00Z' },
+  searchOfActivity: {
+    name: 'search',
+    description:
+      'Shows only those with all of these words in the name of the domain, a changed subname or the message.',
+    example: 'ticket',
+  },
   state: {
     description: 'Shows only those in this state.',
     schema: oneOf(...Object.keys(STATES)),

@@ -52,7 +52,7 @@ export async function changeEmail(system: System, code: string): Promise<string>
     await notify(system, trx, { id, email }, 'address', newEmail)
     return { id, newEmail }
   })
-  record(system, 'address_changed', { account: changed.id, by: 'link' })
+  await record(system, 'address_changed', { account: changed.id, by: 'link' })
   return changed.newEmail
 }
 
@@ -106,8 +106,8 @@ export async function resetPassword(
       return { account: id, deleted: await tokens.removeOwned(trx, id, revokeTokens ? 'all' : 'logins') }
     },
   )
-  record(system, 'password_changed', { account, by: 'link' })
-  for (const token of deleted) record(system, 'token_deleted', { account, token, by: 'link' })
+  await record(system, 'password_changed', { account, by: 'link' })
+  for (const token of deleted) await record(system, 'token_deleted', { account, token, by: 'link' })
 }
 
 /** Mails a link that deletes the account. @throws Denied, Throttled, Invalid; Conflict if it still has domains */
@@ -125,7 +125,7 @@ export async function deleteAccount(system: System, code: string): Promise<void>
     await end(system, trx, account)
     return account.id
   })
-  record(system, 'account_deleted', { account: id, by: 'link' })
+  await record(system, 'account_deleted', { account: id, by: 'link' })
 }
 
 /** @param account locked, so that no other request adds a domain @throws Conflict if it still has domains */

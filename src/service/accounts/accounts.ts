@@ -49,7 +49,7 @@ export async function change(visit: Visit, settings: store.OwnSettings): Promise
     // It takes rights from members without a factor.
     const changed: Holder[] = settings.requireMfa === undefined ? [] : [`account ${actor.accountId}`]
     await withRights(visit, 'ownAccount', changed, (trx) => store.setOwnSettings(trx, actor.accountId, settings))
-    record(system, 'account_changed', { account: actor.accountId, by: actor.tokenId })
+    await record(system, 'account_changed', { account: actor.accountId, by: actor.tokenId })
   }
   return show(visit)
 }
@@ -104,7 +104,7 @@ export async function create(system: System, email: string, limits: Limits): Pro
   if (emailProblems(email).length > 0) throw Invalid.object(`"${email}" is not an e-mail address.`)
   const account = await store.insert(system.db, newAccount(system, email, limits))
   if (account === undefined) throw new Conflict(`Account ${email} already exists.`)
-  record(system, 'account_created', { account: account.id })
+  await record(system, 'account_created', { account: account.id })
   return account
 }
 
@@ -127,14 +127,14 @@ export async function setState(system: System, email: string, state: AccountStat
     await reserve(trx, `account ${account.id}`)
     return store.changeCredentials(trx, account.id, { state }, system.now())
   })
-  record(system, 'account_changed', { account: account.id })
+  await record(system, 'account_changed', { account: account.id })
   return changed
 }
 
 export async function setLimits(system: System, email: string, limits: Limits): Promise<Account> {
   const account = await withEmail(system, email)
   const changed = await store.setLimits(system.db, account.id, { ...account, ...limits })
-  record(system, 'account_changed', { account: account.id })
+  await record(system, 'account_changed', { account: account.id })
   return changed
 }
 
@@ -158,6 +158,6 @@ export async function remove(system: System, email: string, withDomains: boolean
     if (last !== undefined && last.domains > 0) throw new Conflict(`${email} got another domain; try again.`)
     await end(system, trx, { id, email })
   })
-  record(system, 'account_deleted', { account: id })
+  await record(system, 'account_deleted', { account: id })
   return names
 }

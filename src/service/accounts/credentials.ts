@@ -47,7 +47,7 @@ export async function withPassword<T>(
   try {
     isRight = await comparePassword(system, { address, email, isKnownNetwork, solve, compare })
   } finally {
-    if (!isRight) record(system, 'login_failed', { account: known?.id ?? null, by: 'password' })
+    if (!isRight) await record(system, 'login_failed', { account: known?.id ?? null, by: 'password' })
   }
   if (!isRight || known === undefined) throw invalidCredentials()
   const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password, known.id) : undefined

@@ -40,7 +40,7 @@ export async function handOver(system: System, email: string, to: string): Promi
     await notify(system, trx, account, 'received', email)
     return { account, logins }
   })
-  record(system, 'account_handed_over', { account: id })
-  for (const token of logins) record(system, 'token_deleted', { account: id, token })
+  await record(system, 'account_handed_over', { account: id })
+  for (const token of logins) await record(system, 'token_deleted', { account: id, token })
   return account
 }

@@ -31,7 +31,7 @@ export async function login(system: System, credentials: Credentials): Promise<N
     accountId: id,
     made: await addLogin(system, trx, id, credentials.address),
   }))
-  record(system, 'token_created', { account: accountId, token: made.token.id, by: 'password' })
+  await record(system, 'token_created', { account: accountId, token: made.token.id, by: 'password' })
   return made
 }
 
@@ -72,7 +72,7 @@ export async function loginWithPasskey(
 ): Promise<NewToken> {
   const known = await passkeys.withCredential(system.db, Buffer.from(passkey.id, 'base64url'))
   const failed = (account: string | null, error: Error) => {
-    record(system, 'login_failed', { account, by: 'passkey' })
+    void record(system, 'login_failed', { account, by: 'passkey' })
     return error
   }
   if (known === undefined) throw failed(null, unknownPasskey())
@@ -90,7 +90,7 @@ export async function loginWithPasskey(
       return addLogin(system, trx, accountId, address, { mfa: true })
     }),
   )
-  record(system, 'token_created', { account: accountId, token: made.token.id, by: 'passkey' })
+  await record(system, 'token_created', { account: accountId, token: made.token.id, by: 'passkey' })
   return made
 }
 
@@ -98,5 +98,5 @@ export async function loginWithPasskey(
 export async function logout(visit: Visit): Promise<void> {
   const { system, actor } = visit
   await withRights(visit, 'logout', [`token ${actor.tokenId}`], (trx) => store.remove(trx, actor.tokenId))
-  record(system, 'token_deleted', { account: actor.accountId, token: actor.tokenId, by: actor.tokenId })
+  await record(system, 'token_deleted', { account: actor.accountId, token: actor.tokenId, by: actor.tokenId })
 }

@@ -125,7 +125,7 @@ export async function create(
     return undefined
   })
   if (made !== undefined)
-    record(system, 'factor_created', { account: actor.accountId, factor: made.id, by: actor.tokenId })
+    await record(system, 'factor_created', { account: actor.accountId, factor: made.id, by: actor.tokenId })
   return made
 }
 
@@ -138,7 +138,7 @@ export async function createConfirmed(system: System, code: string): Promise<voi
     const credential = { ...stored, credentialId: credentialId!, publicKey: publicKey! }
     return { account: owner.id, factor: (await insert(system, trx, owner, name, credential)).id }
   })
-  record(system, 'factor_created', { ...made, by: 'link' })
+  await record(system, 'factor_created', { ...made, by: 'link' })
 }
 
 /**
@@ -201,7 +201,7 @@ export async function remove(visit: Visit, id: string): Promise<void> {
     await notify(system, trx, account, 'passkey-removed', JSON.stringify(passkey.name))
     return true
   })
-  if (existed) record(system, 'factor_deleted', { account: actor.accountId, factor: id, by: actor.tokenId })
+  if (existed) await record(system, 'factor_deleted', { account: actor.accountId, factor: id, by: actor.tokenId })
   else await confirmPrimary(system.db)
 }
 
@@ -219,5 +219,5 @@ export async function verify(visit: Visit, passkey: Assertion, site: Site): Prom
       return proved
     }),
   )
-  record(system, 'mfa_passed', { account: accountId, factor, by: tokenId })
+  await record(system, 'mfa_passed', { account: accountId, factor, by: tokenId })
 }

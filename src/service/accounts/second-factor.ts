@@ -40,7 +40,7 @@ export async function matchCode(
     return matches[0]
   })
   if (match === undefined) {
-    record(system, 'code_failed', { account: accountId, by: 'request' })
+    await record(system, 'code_failed', { account: accountId, by: 'request' })
     throw wrongCode()
   }
   return match
@@ -112,8 +112,8 @@ export async function removeAll(system: System, email: string): Promise<{ factor
     await notify(system, trx, account, 'factors-removed')
     return { factors: all, logins: await tokens.removeOwned(trx, id, 'logins') }
   })
-  for (const factor of removed.factors) record(system, 'factor_deleted', { account: id, factor })
-  for (const token of removed.logins) record(system, 'token_deleted', { account: id, token })
+  for (const factor of removed.factors) await record(system, 'factor_deleted', { account: id, factor })
+  for (const token of removed.logins) await record(system, 'token_deleted', { account: id, token })
   return removed
 }
 

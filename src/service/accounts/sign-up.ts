@@ -76,7 +76,7 @@ async function addAccount(system: System, input: SignUp, passwordHash: string | 
     }
   }
   await publication.commit()
-  if (account !== undefined) record(system, 'account_created', { account: account.id, by: 'request' })
+  if (account !== undefined) await record(system, 'account_created', { account: account.id, by: 'request' })
   return true
 }
 
@@ -104,7 +104,7 @@ export async function activate(system: System, code: string, base: string): Prom
       await store.remove(trx, account.id)
       return account.id
     })
-    record(system, 'account_deleted', { account: id, by: 'link' })
+    await record(system, 'account_deleted', { account: id, by: 'link' })
     throw Invalid.object(
       `The requested domain ${error.domain} could not be registered (reason: name_unavailable). Please start over and ` +
         'sign up again.',
@@ -125,8 +125,9 @@ async function activateWithDomain(system: System, code: string, base: string): P
   const isLocal = domain !== undefined && parentAmong(domain.name, system.config.localPublicSuffixes) !== undefined
   const token = isLocal ? await tokens.add(system, trx, account.id, { name: 'dyndns' }) : undefined
   await publication.commit()
-  record(system, 'account_activated', { account: account.id, by: 'link' })
-  if (token !== undefined) record(system, 'token_created', { account: account.id, token: token.token.id, by: 'link' })
+  await record(system, 'account_activated', { account: account.id, by: 'link' })
+  if (token !== undefined)
+    await record(system, 'token_created', { account: account.id, token: token.token.id, by: 'link' })
   return { account, domain, token }
 }
 

@@ -62,7 +62,7 @@ export async function create(
     return undefined
   })
   if (made !== undefined)
-    record(system, 'factor_created', { account: actor.accountId, factor: made.id, by: actor.tokenId })
+    await record(system, 'factor_created', { account: actor.accountId, factor: made.id, by: actor.tokenId })
   return made
 }
 
@@ -72,7 +72,7 @@ export async function createConfirmed(system: System, code: string): Promise<New
     account: owner.id,
     made: await insert(system, trx, owner, name),
   }))
-  record(system, 'factor_created', { account, factor: made.id, by: 'link' })
+  await record(system, 'factor_created', { account, factor: made.id, by: 'link' })
   return made
 }
 
@@ -119,7 +119,7 @@ export async function remove(visit: Visit, id: string): Promise<void> {
     await notify(system, trx, account, 'factor-removed')
     return true
   })
-  if (wasUsed) record(system, 'factor_deleted', { account: actor.accountId, factor: id, by: actor.tokenId })
+  if (wasUsed) await record(system, 'factor_deleted', { account: actor.accountId, factor: id, by: actor.tokenId })
   else await confirmPrimary(system.db)
 }
 
@@ -160,7 +160,7 @@ export async function verify(
     }
     return isFirst
   })
-  record(system, isFirst ? 'factor_activated' : 'mfa_passed', {
+  await record(system, isFirst ? 'factor_activated' : 'mfa_passed', {
     account: accountId,
     factor: id,
     by: actor?.tokenId ?? 'request',

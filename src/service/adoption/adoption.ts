@@ -241,7 +241,7 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
   const entry = await draft(system, SERVICE, { version, now }, await creations(written))
   const outcome = { removed: [], written, growth: sizeOf(written), historyOctets: entry.octets }
   await rrsets.apply(trx, id, { ...outcome, version, rectify: true, now })
-  await history.add(trx, id, entry)
+  await history.add(trx, { id, ownerId: owner.id }, entry)
   await storeKeys(system, trx, { id, name }, keys, { only: true })
   await marks.setMany(trx, [name], { delay: OWN_REPAIR })
 }

@@ -13,6 +13,7 @@ import type { System } from '../../system.ts'
 import { secondsBetween, type Timestamp } from '../../time.ts'
 import type { Visit, Writer } from '../actor.ts'
 import { withKeys } from '../domains/keys.ts'
+import { record } from '../events.ts'
 import type { Cursor, Page } from '../pagination.ts'
 import { groupOf } from '../throttling/callers.ts'
 import { type DelegationState, judge, STATES } from './judgement.ts'
@@ -141,9 +142,9 @@ async function note(system: System, domain: Domain, observation: Observation): P
   const { parent, servers, nameservers, isParentBogus, isParentOurs } = observation
   const seen: Observation = { parent, servers, nameservers, isParentBogus, isParentOurs }
   const now = system.now()
-  await transaction(system.db, async (trx) => {
+  const isOther = await transaction(system.db, async (trx) => {
     // The domain first, as its deletion does, to prevent deadlocks.
-    if ((await domains.keep(trx, domain.name, domain.ownerId)) !== domain.id) return
+    if ((await domains.keep(trx, domain.name, domain.ownerId)) !== domain.id) return false
     const before = (await store.take(trx, domain.id)) ?? { ...NO_TROUBLE, waits: 0 }
     const { mail, ...trouble } = followTrouble(before, state, now)
     const waits = waitsAfter(before.waits, state, domain.created, now)
@@ -152,7 +153,12 @@ async function note(system: System, domain: Domain, observation: Observation): P
       ...{ waits, ...trouble, due: nextCheck(waits, trouble, now) },
     })
     if (mail !== undefined) await tellOwner(system, trx, domain, mail, { state, problems })
+    return trouble.settled !== before.settled
   })
+  if (isOther) {
+    const ids = { account: domain.ownerId, domain: domain.name }
+    await record(system, 'delegation_changed', { ...ids, state, by: 'parent' })
+  }
   return { ...seen, state, checked: now, problems }
 }
 

@@ -37,7 +37,7 @@ export interface Entry extends Omit<store.Entry, 'event'> {
   event: DomainEvent | null
 }
 
-export { ACTIONS, SOURCES } from '../../store/zone/history.ts'
+export { ACTIONS, SOURCES, timeIn } from '../../store/zone/history.ts'
 export type { Step }
 
 /** The entries of a list: those with a change of such an RRset, and with the words of a search. */

@@ -88,7 +88,7 @@ export async function set(
   await zone.publishTransfers(openTransfers(system, { name }, { ...after, keyName }))
   await zone.publication.commit()
   // The history has no entry for it, and it outlives the token.
-  record(system, 'transfers_changed', { account: accountId, domain: name, by: tokenId })
+  await record(system, 'transfers_changed', { account: accountId, domain: name, by: tokenId })
   // A key that no longer belongs to any zone is harmless if it stays.
   if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyName).catch(() => undefined)
   return { settings: wanted, key: made && tsigKey(keyName, made) }

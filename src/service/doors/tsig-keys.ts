@@ -21,7 +21,7 @@ export async function make(visit: Visit, id: string): Promise<TsigKey> {
     if (token.mfa !== null) throw Invalid.object('A login cannot have a TSIG key.')
     await store.put(trx, id, encrypt(system, secret, { table: 'tsig_keys', owner: id }))
   })
-  record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
+  await record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
   return { name: `${id}.`, algorithm: 'hmac-sha256', secret: secret.toString('base64') }
 }
 
@@ -32,7 +32,7 @@ export async function remove(visit: Visit, id: string): Promise<void> {
     if (error instanceof NotFound) return false
     throw error
   })
-  if (existed) record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
+  if (existed) await record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
 }
 
 /** Returns the TSIG key of the token with this id, a UUID, if it has one. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */

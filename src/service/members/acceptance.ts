@@ -40,8 +40,8 @@ export async function accept(
       return { member, isNew: person !== present }
     },
   )
-  if (isNew) record(system, 'account_created', { account: member.personId, by: 'link' })
-  record(system, 'member_joined', { account: member.accountId, member: member.id, by: 'link' })
+  if (isNew) await record(system, 'account_created', { account: member.personId, by: 'link' })
+  await record(system, 'member_joined', { account: member.accountId, member: member.id, by: 'link' })
   return member
 }
 

@@ -46,7 +46,7 @@ export async function add(
     await tellMember(system, trx, made, `You may now act for the account ${locked.email}, as ${phraseOf(rights)}.`)
     return made
   })
-  record(system, 'member_joined', { account: account.id, member: member.id })
+  await record(system, 'member_joined', { account: account.id, member: member.id })
   return member
 }
 
@@ -62,6 +62,6 @@ export async function remove(system: System, email: string, of: string, fate: Fa
     await tell(system, trx, account, known.email, sentence)
     await tellMember(system, trx, known, `You may no longer act for the account ${account.email}.`)
   })
-  record(system, 'member_removed', { account: account.id, member: known.id })
+  await record(system, 'member_removed', { account: account.id, member: known.id })
   return known
 }

@@ -86,7 +86,7 @@ export async function invite(
     )
     return made
   })
-  record(system, 'member_invited', { account: actor.accountId, member: member.id, by: actor.tokenId })
+  await record(system, 'member_invited', { account: actor.accountId, member: member.id, by: actor.tokenId })
   return member
 }
 
@@ -160,7 +160,7 @@ export async function change(visit: Visit, id: string, fate: Fate, input: () => 
     await tellMember(system, trx, result, `Your role for the account ${account.email} is now: ${phraseOf(result)}.`)
     return result
   })
-  record(system, 'member_changed', { account: actor.accountId, member: id, by: actor.tokenId })
+  await record(system, 'member_changed', { account: actor.accountId, member: id, by: actor.tokenId })
   return changed
 }
 
@@ -178,7 +178,7 @@ export async function remove(visit: Visit, id: string, fate: Fate): Promise<void
     if (!(error instanceof NotFound)) throw error
     return false
   })
-  if (removed) record(system, 'member_removed', { account: actor.accountId, member: id, by: actor.tokenId })
+  if (removed) await record(system, 'member_removed', { account: actor.accountId, member: id, by: actor.tokenId })
   else await confirmPrimary(system.db)
 }
 

@@ -54,7 +54,7 @@ export async function open(visit: Visit, id: string): Promise<NewToken> {
     const maxAge = await store.endLike(trx, token.id, actor.tokenId, LOGIN_AGE)
     return { token: { ...token, maxAge }, secret }
   })
-  record(system, 'token_created', { account: actor.accountId, token: made.token.id, by: actor.tokenId })
+  await record(system, 'token_created', { account: actor.accountId, token: made.token.id, by: actor.tokenId })
   return made
 }
 
@@ -74,5 +74,5 @@ export async function leave(visit: Visit, id: string): Promise<void> {
     return member
   })
   if (left === undefined) await confirmPrimary(system.db)
-  else record(system, 'member_removed', { account: left.accountId, member: id, by: actor.tokenId })
+  else await record(system, 'member_removed', { account: left.accountId, member: id, by: actor.tokenId })
 }

@@ -39,8 +39,8 @@ export async function move(system: System, names: string[], to: Account): Promis
     return { moved, closed }
   })
   for (const { name, ownerId } of moved) {
-    record(system, 'domain_moved', { account: ownerId, domain: name })
-    record(system, 'domain_moved', { account: to.id, domain: name })
+    await record(system, 'domain_moved', { account: ownerId, domain: name })
+    await record(system, 'domain_moved', { account: to.id, domain: name })
   }
   for (const { name, keyName } of closed) {
     await repairNow(system, name)

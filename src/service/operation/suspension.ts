@@ -93,7 +93,7 @@ async function commit(
 ): Promise<void> {
   await marks.setOwn(publication.trx, name)
   await publication.commit()
-  record(publication.system, event, { account: ownerId, domain: name })
+  await record(publication.system, event, { account: ownerId, domain: name })
 }
 
 /** @throws Unavailable, with what is so already, if the nameserver cannot be made equal to the database now */

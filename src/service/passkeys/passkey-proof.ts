@@ -50,7 +50,7 @@ export async function provePasskey(
   try {
     return await prove(system, trx, account, assertion, use)
   } catch (error) {
-    if (error instanceof Invalid) record(system, failure, { account: account.id, by })
+    if (error instanceof Invalid) await record(system, failure, { account: account.id, by })
     throw error
   }
 }

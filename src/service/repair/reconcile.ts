@@ -143,7 +143,7 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
     const { version, differences: found } = await new Zone(publication, domain, REPAIR).publishWhole(claim)
     if (isForeign && found.length > 0) {
       const occasion = { version, now: after(domain.published, system.now()) }
-      await record(system, publication.trx, domain.id, REPAIR, occasion, found)
+      await record(system, publication.trx, domain, REPAIR, occasion, found)
       rrsets = named(found.map(({ subname, type }) => `${subname || '@'} ${type}`))
     }
     if (await differs(system, { ...domain, version, rectify: true })) {

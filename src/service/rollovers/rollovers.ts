@@ -276,5 +276,5 @@ export async function recordAction(
   const event = eventOf(rollover)
   if (event !== undefined) await notices.add(trx, { ownerId, name }, author, { event, now: since })
   const state = { version, now: after(published, since), rollover }
-  await record(system, trx, id, { ...author, source: 'rollover' }, state, [])
+  await record(system, trx, { id, ownerId }, { ...author, source: 'rollover' }, state, [])
 }

@@ -54,7 +54,7 @@ export async function withGroups<T = void>(
       return { result, events: account === undefined ? [] : await settle(system, trx, account, settlement, locked) }
     }),
   )
-  for (const [event, ids] of events) record(system, event, { ...ids, by: 'sign-on' })
+  for (const [event, ids] of events) await record(system, event, { ...ids, by: 'sign-on' })
   return result
 }
 

@@ -41,7 +41,7 @@ export async function accountOf(system: System, subject: Subject): Promise<Found
     usable(await accounts.lock(trx, account.id))
     await link(system, trx, subject, account)
   })
-  record(system, 'identity_linked', { account: account.id, by: 'sign-on' })
+  await record(system, 'identity_linked', { account: account.id, by: 'sign-on' })
   return { account, isLinked: true }
 }
 
@@ -69,7 +69,7 @@ async function create(system: System, subject: Subject, email: string): Promise<
     }
     return added
   })
-  record(system, 'account_created', { account: account.id, by: 'sign-on' })
+  await record(system, 'account_created', { account: account.id, by: 'sign-on' })
   return account
 }
 

@@ -52,7 +52,7 @@ export async function finish(system: System, query: string, cookie: string | und
   try {
     return await outcome(system, query, cookie)
   } catch (error) {
-    if (error instanceof Denied) record(system, 'login_failed', { account: null, by: 'sign-on' })
+    if (error instanceof Denied) await record(system, 'login_failed', { account: null, by: 'sign-on' })
     throw error
   }
 }
@@ -123,7 +123,7 @@ export async function exchange(system: System, handed: HandedCode, address: stri
     await sessions.insert(trx, login.token.id, signIn)
     return login
   })
-  record(system, 'token_created', { account: accountId, token: made.token.id, by: 'sign-on' })
+  await record(system, 'token_created', { account: accountId, token: made.token.id, by: 'sign-on' })
   return made
 }
 
@@ -140,7 +140,7 @@ export async function linkTo(visit: Visit, handed: HandedCode): Promise<void> {
     if (!(await signIns.use(trx, presented, system.now()))) throw invalidCode()
     await link(system, trx, signIn, account)
   })
-  record(system, 'identity_linked', { account: actor.accountId, by: actor.tokenId })
+  await record(system, 'identity_linked', { account: actor.accountId, by: actor.tokenId })
   await withGroups(system, actor.accountId, signIn.groups)
 }
 

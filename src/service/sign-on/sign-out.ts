@@ -25,6 +25,6 @@ export async function endSessions(system: System, logoutToken: string): Promise<
         return sessions.remove(trx, id, named, until)
       }),
     )
-    for (const token of ended) record(system, 'token_deleted', { account: id, token, by: 'sign-on' })
+    for (const token of ended) await record(system, 'token_deleted', { account: id, token, by: 'sign-on' })
   }
 }

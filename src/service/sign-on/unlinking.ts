@@ -55,8 +55,8 @@ export async function endLink(visit: Visit): Promise<void> {
     await confirmPrimary(system.db)
     return
   }
-  record(system, 'identity_unlinked', { account: id, by: actor.tokenId })
-  for (const token of ended) record(system, 'token_deleted', { account: id, token, by: actor.tokenId })
+  await record(system, 'identity_unlinked', { account: id, by: actor.tokenId })
+  for (const token of ended) await record(system, 'token_deleted', { account: id, token, by: actor.tokenId })
 }
 
 /** @throws Conflict if single sign-on is the only way to sign in to an account */
@@ -90,7 +90,7 @@ export async function unlink(system: System, email: string): Promise<{ identitie
     },
     [`account ${id}`],
   )
-  record(system, 'identity_unlinked', { account: id })
-  for (const token of removed.logins) record(system, 'token_deleted', { account: id, token })
+  await record(system, 'identity_unlinked', { account: id })
+  for (const token of removed.logins) await record(system, 'token_deleted', { account: id, token })
   return removed
 }

@@ -48,7 +48,12 @@ export async function get(visit: Visit, tokenId: string, id: string): Promise<St
 export async function create(visit: Visit, tokenId: string, input: () => PolicyInput): Promise<StoredPolicy> {
   const { system, actor } = visit
   const policy = await withToken(visit, tokenId, (trx) => add(system, trx, actor, tokenId, input()))
-  record(system, 'policy_created', { account: actor.accountId, token: tokenId, policy: policy.id, by: actor.tokenId })
+  await record(system, 'policy_created', {
+    account: actor.accountId,
+    token: tokenId,
+    policy: policy.id,
+    by: actor.tokenId,
+  })
   return policy
 }
 
@@ -105,7 +110,7 @@ export async function change(
     limitShapes(written, [...all.filter((each) => each !== before), written])
     return written
   })
-  record(system, 'policy_changed', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
+  await record(system, 'policy_changed', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
   return changed
 }
 
@@ -122,7 +127,7 @@ export async function remove(visit: Visit, tokenId: string, id: string): Promise
     return true
   }).catch(unlessNotFound)
   if (existed !== true) return confirmPrimary(system.db)
-  record(system, 'policy_deleted', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
+  await record(system, 'policy_deleted', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
 }
 
 /** @throws Invalid if the token needs its default policy (contract §6.3) */

@@ -69,7 +69,7 @@ export async function create(visit: Visit<Writer>, { settings, problems }: Token
     if (made.token.permManageTokens) await notifyOfManagement(system, trx, accountId, made.token)
     return made
   })
-  record(system, 'token_created', { account: accountId, token: created.token.id, by })
+  await record(system, 'token_created', { account: accountId, token: created.token.id, by })
   return created
 }
 
@@ -129,7 +129,7 @@ export async function change(visit: Visit, id: string, input: () => TokenInput):
       await notifyOfManagement(system, trx, actor.accountId, changed)
     return changed
   })
-  record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
+  await record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
   return result
 }
 
@@ -148,7 +148,7 @@ export async function remove(visit: Visit, id: string): Promise<void> {
     refuseLoginsOfOthers(actor, await store.find(trx, id, system.now(), accountId))
     return store.removeFrom(trx, id, accountId)
   })
-  if (existed) record(system, 'token_deleted', { account: accountId, token: id, by })
+  if (existed) await record(system, 'token_deleted', { account: accountId, token: id, by })
   else await confirmPrimary(system.db)
 }
 
@@ -203,7 +203,7 @@ export async function revoke(system: System, id: string): Promise<void> {
     return store.remove(trx, id)
   })
   if (account === undefined) throw noToken(id)
-  record(system, 'token_deleted', { account, token: id })
+  await record(system, 'token_deleted', { account, token: id })
 }
 
 /**
@@ -228,7 +228,7 @@ export async function bind(system: System, id: string, bound: Account): Promise<
     await store.bind(trx, id, bound.id)
     return (await store.find(trx, id, system.now(), undefined))!
   })
-  record(system, 'token_bound', { account: bound.id, token: id })
+  await record(system, 'token_bound', { account: bound.id, token: id })
   return result
 }
 

@@ -51,12 +51,12 @@ export async function draft(system: System, author: Author, state: State, steps:
 export async function record(
   system: System,
   trx: Db,
-  domainId: number,
+  domain: history.Owned,
   author: Author,
   state: State,
   steps: Step[],
 ): Promise<void> {
-  await history.addCounted(trx, domainId, await draft(system, author, state, steps))
+  await history.addCounted(trx, domain, await draft(system, author, state, steps))
 }
 
 /**

@@ -176,7 +176,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     await allOf([
       rrsets.touch(trx, domain.id, idle, state.now),
       rrsets.apply(trx, domain.id, outcome),
-      history.add(trx, domain.id, entry),
+      history.add(trx, domain, entry),
       changes.some(isAnnouncement) && tellParents(system, trx, [domain]),
     ])
   }
@@ -198,7 +198,7 @@ export class Zone implements ZoneState, AsyncDisposable {
         keysOf(trx, id),
         transfersOf(system, trx, domain),
         rrsets.apply(trx, id, { ...outcome, version, rectify: true, now }),
-        history.add(trx, id, entry),
+        history.add(trx, domain, entry),
       ]),
     )
     try {

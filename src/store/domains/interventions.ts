@@ -53,8 +53,9 @@ export async function move(
     trx,
     `with moved as (update domains set owner_id = :ownerId, history_octets = null where id = any (:ids) returning id, name),
        unnamed as (
-         update history set owner_id = null, token_id = null, request_id = null, message = null
-         where domain_id = any (:ids) and owner_id is not null
+         update history set account_id = :ownerId, owner_id = null, token_id = null, request_id = null,
+           message = case when owner_id is null then message end
+         where domain_id = any (:ids)
        ), freed as (delete from policies where domain_id = any (:ids)),
        unshared as (delete from member_domains where domain_id = any (:ids)),
        before as (select domain_id, key_name, secret from transfers where domain_id = any (:ids)),

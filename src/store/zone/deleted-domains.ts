@@ -25,8 +25,8 @@ export async function bury(trx: Db, domainId: number, occasion: Occasion): Promi
   await query(
     trx,
     `with entry as (
-       insert into history (id, domain_id, created, version, source, owner_id, token_id, request_id, message, count, changes)
-       select :id, id, :now, :version, :source, :ownerId, :tokenId, :requestId, :message, size, (
+       insert into history (id, domain_id, account_id, created, version, source, owner_id, token_id, request_id, message, count, changes)
+       select :id, id, owner_id, :now, :version, :source, :ownerId, :tokenId, :requestId, :message, size, (
          select '[' || coalesce(string_agg(format('["%s","%s",[%s,%s,null]', subname, type, ttl,
            substr(cast(array_to_json(records) as text), 2)), ','), '') || ']'
          from rrsets where domain_id = :domainId

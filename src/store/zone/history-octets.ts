@@ -143,6 +143,7 @@ export async function removeBefore(db: Db, time: Timestamp, after: string): Prom
        removed as (
          delete from history where id in (
            select id from old where domain_id in (${OWNERS.map((owner) => `select id from locked_${owner}`).join(' union all ')})
+           union all select id from old where domain_id is null
          ) returning domain_id, ${OCTETS} as octets
        ),
        gone as (select domain_id, sum(octets) as octets from removed group by domain_id),

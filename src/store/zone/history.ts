@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { stringify } from '../../flow/slices.ts'
-import { microseconds, type Timestamp } from '../../time.ts'
+import { fromMicroseconds, microseconds, type Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import type { Phase } from '../domains/rollovers.ts'
 import { type Cursor, type List, type Page, pageOf } from '../pagination.ts'
@@ -88,13 +88,13 @@ export interface WholeEntry extends Entry {
 }
 
 /** Octets of the compact JSON of changes that a page of entries has. */
-const SMALL = 2048
+export const SMALL = 2048
 
 /** The columns of `NamedAuthor`. */
 export const AUTHOR = `(select email from accounts where accounts.id = history.owner_id) as owner,
   history.token_id as "tokenId", (select name from tokens where tokens.id = history.token_id) as "tokenName"`
 
-const COLUMNS = `history.id, history.created, history.version, history.source, ${AUTHOR},
+export const COLUMNS = `history.id, history.created, history.version, history.source, ${AUTHOR},
   history.request_id as "requestId", history.message, history.count, history.event, history.rollover, history.trimmed`
 
 /** Octets for which each entry counts beside its changes and its message (contract §15.5): its other columns, and the indexes. */
@@ -144,23 +144,33 @@ export async function draft(occasion: Occasion, steps: Step[]): Promise<Draft> {
 }
 
 const INSERT = `insert into history
-    (id, domain_id, created, version, source, owner_id, token_id, request_id, message, count, changes, event,
+    (id, domain_id, account_id, created, version, source, owner_id, token_id, request_id, message, count, changes, event,
      rollover)
   values
-    (:id, :domainId, :now, :version, :source, :ownerId, :tokenId, :requestId, :message, :count, :changes,
+    (:id, :domainId, :accountId, :now, :version, :source, :ownerId, :tokenId, :requestId, :message, :count, :changes,
      :event, :rollover)`
 
+/** A domain, and the account in whose activity its entries are. */
+export interface Owned {
+  id: number
+  ownerId: string
+}
+
 /** Adds an entry to a domain's history. The caller adds its octets to those of the domain. */
-export async function add(trx: Db, domainId: number, draft: Draft): Promise<void> {
-  await query(trx, INSERT, { ...draft, id: idAt(draft.now, randomBytes(8)), domainId })
+export async function add(trx: Db, domain: Owned, draft: Draft): Promise<void> {
+  await query(trx, INSERT, valuesOf(domain, draft))
+}
+
+function valuesOf({ id: domainId, ownerId: accountId }: Owned, draft: Draft) {
+  return { ...draft, id: idAt(draft.now, randomBytes(8)), domainId, accountId }
 }
 
 /** Adds an entry to a domain's history, and its octets to those of the domain. */
-export async function addCounted(trx: Db, domainId: number, draft: Draft): Promise<void> {
+export async function addCounted(trx: Db, domain: Owned, draft: Draft): Promise<void> {
   await query(
     trx,
     `with counted as (update domains set history_octets = history_octets + :octets where id = :domainId) ${INSERT}`,
-    { ...draft, id: idAt(draft.now, randomBytes(8)), domainId },
+    valuesOf(domain, draft),
   )
 }
 
@@ -178,6 +188,13 @@ export function idAt(time: Timestamp, random: Buffer): string {
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}-7${rest}-${tail.slice(0, 4)}-${tail.slice(4)}`
 }
 
+/** Returns the time in an id that `idAt` made; undefined if it is of another kind. */
+export function timeIn(id: string): Timestamp | undefined {
+  const [, milliseconds, rest] = /^([\da-f]{8}-[\da-f]{4})-7([\da-f]{3})-/.exec(id) ?? []
+  if (milliseconds === undefined) return undefined
+  return fromMicroseconds(BigInt(`0x${milliseconds.replace('-', '')}`) * 1000n + BigInt(`0x${rest}`))
+}
+
 /** The entries of a list: those with a change of such an RRset that a search finds, too. */
 export interface EntryFilter extends Filter {
   search?: Search | undefined
@@ -192,9 +209,10 @@ export async function page(pool: Pool, domainId: number, filter: EntryFilter, cu
   return { ...found, rows: found.rows.map(withChanges) }
 }
 
-type StoredEntry = Omit<Entry, 'changes'> & { changes: string | null }
+export type StoredEntry = Omit<Entry, 'changes'> & { changes: string | null }
 
-function withChanges(entry: StoredEntry): Entry {
+/** Returns an entry of a page with its changes, if the page has them. */
+export function withChanges<E extends StoredEntry>(entry: E): Omit<E, 'changes'> & Pick<Entry, 'changes'> {
   return { ...entry, changes: entry.changes === null ? null : stepsIn(entry.changes) }
 }
 

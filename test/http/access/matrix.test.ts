@@ -500,6 +500,7 @@ const ROWS: Row[] = [
     },
   ]),
   { method: 'GET', path: '/api/v1/delegations', expected: always(200) },
+  { method: 'GET', path: '/api/v1/activity', expected: always(200) },
   { method: 'GET', path: '/api/v1/rrsets', query: '?name=x', expected: always(200) },
   { method: 'GET', path: '/api/v1/rrsets', expected: always(400) },
   { method: 'GET', path: RRSETS, expected: ifVisible(() => [200, false]) },

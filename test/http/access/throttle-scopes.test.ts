@@ -169,6 +169,7 @@ const ROWS: [caller: keyof typeof CALLERS, method: string, path: string, status:
   ['token', 'POST', '/domains/D/history/x/undo/?dry_run=true', 404, CHEAP],
   ['token', 'POST', '/domains/D/restore/', 400, PER_DOMAIN],
   ['token', 'POST', '/domains/D/restore/?dry_run=true', 400, CHEAP],
+  ['token', 'GET', '/activity/', 200, CHEAP],
   ['token', 'GET', '/rrsets/?name=x', 200, CHEAP],
   ['token', 'GET', RRSETS, 200, CHEAP],
   ['token', 'POST', RRSETS, 400, PER_DOMAIN],
