@@ -63,15 +63,17 @@ test('a page reads a part of the entries, whatever the filter; a stream has all,
     `search=entry+${ENTRIES}`,
     'since=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z',
   ]
-  for (const filter of filters) {
-    const page = (cursor: string) => api.get(`/activity/?cursor=${cursor}&${filter}`)
-    const read = await readBy(() => page(''))
-    t.true(read <= LOOKED_AT, `${filter}: ${read}`)
-    const far = `o${BigInt(Date.now() - (ENTRIES / 2) * 1000) * 1000n}-00000000-0000-7000-8000-000000000000`
-    t.true((await readBy(() => page(far))) <= LOOKED_AT, filter)
-    const statements = await statementsOf(() => page(''))
-    t.true(statements.length <= 4, statements.join('\n'))
-  }
+  const far = `o${BigInt(Date.now() - (ENTRIES / 2) * 1000) * 1000n}-00000000-0000-7000-8000-000000000000`
+  const pages = filters.flatMap((filter) => ['', far].map((cursor) => `/activity/?cursor=${cursor}&${filter}`))
+  // Together, because sessions tell later what they have read.
+  const read = await readBy(async () => {
+    for (const page of pages) {
+      const statements = await statementsOf(async () => succeeded(await api.get(page), 200))
+      t.true(statements.length <= 4, statements.join('\n'))
+    }
+  })
+  t.true(read <= pages.length * LOOKED_AT, String(read))
+  t.log(`${pages.length} pages have read ${read} entries`)
 
   const heap = () => {
     const { heapUsed, external } = process.memoryUsage()
