@@ -191,9 +191,10 @@ test('pages and lines have all, and lines go on after the last one', async (t) =
   await query(
     service().system.db,
     `insert into history (id, domain_id, account_id, created, version, source, count, changes)
-     select cast(overlay(cast(gen_random_uuid() as text) placing '00000000-0000-7' from 1 for 15) as uuid), domains.id, :id,
-       now() - n * interval '1 second', n, 'api', 1, '[["x' || n || '","A",null,[60,"192.0.2.1"]]]'
-     from domains, generate_series(1, 1200) as n where name = :domain`,
+     select cast(regexp_replace(lpad(to_hex(cast(extract(epoch from at) * 1000 as bigint)), 12, '0'), '^(.{8})(.{4})$', '\\1-\\2') || '-7000-8000-' || lpad(to_hex(n), 12, '0') as uuid), domains.id, :id,
+       at, n, 'api', 1, '[["x' || n || '","A",null,[60,"192.0.2.1"]]]'
+     from domains, generate_series(1, 1200) as n,
+         lateral (select date_trunc('second', now()) - n * interval '1 second' as at) as moment where name = :domain`,
     { id, domain },
   )
   const whole = await api.get('/activity/')

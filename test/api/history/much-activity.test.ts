@@ -45,9 +45,10 @@ test('a page reads a part of the entries, whatever the filter; a stream has all,
     await query(
       system.db,
       `insert into history (id, domain_id, account_id, created, version, source, count, changes, message)
-       select cast(overlay(cast(gen_random_uuid() as text) placing '00000000-0000-7' from 1 for 15) as uuid), domains.id, :id,
-         now() - n * interval '1 second', n, 'api', 1, '[["x' || n || '","A",null,[60,"192.0.2.1"]]]', 'entry ' || n
-       from domains, generate_series(cast(:first as integer), cast(:last as integer)) as n where name = :domain`,
+       select cast(regexp_replace(lpad(to_hex(cast(extract(epoch from at) * 1000 as bigint)), 12, '0'), '^(.{8})(.{4})$', '\\1-\\2') || '-7000-8000-' || lpad(to_hex(n), 12, '0') as uuid), domains.id, :id,
+         at, n, 'api', 1, '[["x' || n || '","A",null,[60,"192.0.2.1"]]]', 'entry ' || n
+       from domains, generate_series(cast(:first as integer), cast(:last as integer)) as n,
+         lateral (select date_trunc('second', now()) - n * interval '1 second' as at) as moment where name = :domain`,
       { id, domain, first, last },
     )
   }
