@@ -1,4 +1,5 @@
 import { reasonOf } from '../errors.ts'
+import { type Db, onceCommitted, sendAlong } from '../store/database.ts'
 import * as store from '../store/zone/activity.ts'
 import type { System } from '../system.ts'
 import { isUuid, NIL_UUID } from './ids.ts'
@@ -38,8 +39,7 @@ export type Event =
   | 'delegation_changed'
 
 interface Circumstances {
-  /** null: the account does not exist. */
-  account: string | null
+  account: string
   token?: string
   policy?: string
   factor?: string
@@ -56,29 +56,56 @@ interface Circumstances {
 const LOGINS = ['password', 'passkey', 'sign-on']
 
 /**
- * Writes an event to the log, and stores it for the activity of its account (contract §15.15), after the commit. The line has
- * no secret and no e-mail address; the log of a request adds the request's id. `by` is the id of the acting token, otherwise
- * `password`, `passkey`, `sign-on`, `link` (in a mail), `request` (with none of these), or `operator`. What is done stays
- * done if the event cannot be stored.
+ * Stores an event for the activity of its account (contract §15.15) in the transaction of the change, with its next
+ * statement, and writes it to the log once that is committed. The line has no secret and no e-mail address; the log of a
+ * request adds the request's id. `by` is the id of the acting token, otherwise `password`, `passkey`, `sign-on`, `link` (in
+ * a mail), `request` (with none of these), or `operator`.
  */
-export async function record(
-  system: System,
-  event: Event,
-  { by = NIL_UUID, account, ...subject }: Circumstances,
-): Promise<void> {
-  const { log, metrics } = system
-  metrics?.count('zoneplane_events_total', { event })
-  log.info('event', { event, account, ...subject, by: by === NIL_UUID ? 'operator' : by })
-  if (account === null) return
-  const stored = store.add(system.pools.marks, {
-    ...authorOf(system, event, account, by),
-    ...{ accountId: account, now: system.now(), subject: JSON.stringify(subject) },
+export function record(system: System, trx: Db, event: Event, circumstances: Circumstances): void {
+  void sendAlong(add(system, trx, event, circumstances))
+  onceCommitted(trx, () => {
+    tell(system, event, circumstances)
   })
-  const storing = stored.catch((error: unknown) => {
-    log.warn('event not stored', { event, account, reason: reasonOf(error) })
+}
+
+/**
+ * Acts like `record` for a refusal, which has no transaction: its request fails as it does, also if it cannot be stored.
+ * @param circumstances.account null: it does not exist
+ */
+export async function recordFailure(
+  system: System,
+  event: 'login_failed' | 'code_failed',
+  circumstances: { account: string | null; by: string },
+): Promise<void> {
+  tell(system, event, circumstances)
+  const { account, by } = circumstances
+  if (account === null) return
+  const storing = add(system, system.pools.marks, event, { account, by }).catch((error: unknown) => {
+    system.log.warn('event not stored', { event, account, reason: reasonOf(error) })
   })
   // Otherwise the time of the answer would tell whether there is such an account.
   if (event !== 'login_failed') await storing
+}
+
+function tell(
+  { log, metrics }: System,
+  event: Event,
+  { by = NIL_UUID, ...ids }: Omit<Circumstances, 'account'> & { account: string | null },
+): void {
+  metrics?.count('zoneplane_events_total', { event })
+  log.info('event', { event, ...ids, by: by === NIL_UUID ? 'operator' : by })
+}
+
+async function add(
+  system: System,
+  db: Db,
+  event: Event,
+  { by = NIL_UUID, account, ...subject }: Circumstances,
+): Promise<void> {
+  await store.add(db, {
+    ...authorOf(system, event, account, by),
+    ...{ accountId: account, now: system.now(), subject: JSON.stringify(subject) },
+  })
 }
 
 /** Who did it, and how, as far as the request tells. */

@@ -106,12 +106,14 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   })
 }
 
-/** The callback after a commit on each connection. */
-const sequels = new WeakMap<Db, () => void>()
+/** What is called after a commit on each connection. */
+const sequels = new WeakMap<Db, (() => void)[]>()
 
-/** Calls `sequel` once the transaction is known to be committed, and only then; a second call replaces the first. */
+/** Calls `sequel` once the transaction is known to be committed, and only then. */
 export function onceCommitted(trx: Db, sequel: () => void): void {
-  sequels.set(trx, sequel)
+  const all = sequels.get(trx)
+  if (all === undefined) sequels.set(trx, [sequel])
+  else all.push(sequel)
 }
 
 /** Prepared statements, because only these are sent together with others. */
@@ -145,20 +147,19 @@ export class Transaction implements AsyncDisposable {
    * @throws Unavailable, then nothing was stored; OutcomeUnknown; the error of a violated constraint (constraints.ts)
    */
   async commit(): Promise<void> {
-    const sequel = this.#end()
+    const all = this.#end()
     try {
       const { command } = await this.db.query(COMMIT)
       if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
+      this.db.release()
     } catch (error) {
       // A session is unharmed if only a constraint was violated.
       this.db.release(violationError(error) === undefined)
       tellFailure(this.db, error)
       const failure = translate(error)
-      if (failure instanceof Unavailable && (await this.#isCommitted())) return sequel?.()
-      throw failure
+      if (!(failure instanceof Unavailable && (await this.#isCommitted()))) throw failure
     }
-    this.db.release()
-    sequel?.()
+    for (const sequel of all) sequel()
   }
 
   /**
@@ -189,22 +190,20 @@ export class Transaction implements AsyncDisposable {
     throw new OutcomeUnknown('the outcome of a commit is unknown', { cause: failure })
   }
 
-  /** Ends the heartbeat, and returns the callback of `onceCommitted`. */
-  #end(): (() => void) | undefined {
+  /** Ends the heartbeat, and returns what `onceCommitted` has left. */
+  #end(): (() => void)[] {
     this.#isOpen = false
     clearInterval(this.#heartbeat)
-    const sequel = sequels.get(this.db)
+    const all = sequels.get(this.db) ?? []
     sequels.delete(this.db)
-    return sequel
+    return all
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#isOpen) return
     this.#end()
-    const isRolledBack = await this.db.query('rollback').then(
-      () => true,
-      () => false,
-    )
+    const rollback = this.db.query('rollback').then(() => true)
+    const isRolledBack = await rollback.catch(() => false)
     this.db.release(!isRolledBack)
   }
 }

@@ -47,13 +47,12 @@ export async function requestEmailChange(system: System, proof: Proof, email: st
 
 /** Changes the address, and notifies the old one. @returns the new address @throws Invalid, Denied, Conflict */
 export async function changeEmail(system: System, code: string): Promise<string> {
-  const changed = await confirmations.redeem(system, 'change-email', code, async (trx, { id, email }, { newEmail }) => {
+  return confirmations.redeem(system, 'change-email', code, async (trx, { id, email }, { newEmail }) => {
     await accounts.changeCredentials(trx, id, { email: newEmail }, system.now())
     await notify(system, trx, { id, email }, 'address', newEmail)
-    return { id, newEmail }
+    record(system, trx, 'address_changed', { account: id, by: 'link' })
+    return newEmail
   })
-  await record(system, 'address_changed', { account: changed.id, by: 'link' })
-  return changed.newEmail
 }
 
 /** Mails a link if an active account has this address; the caller cannot see the difference. @throws Invalid */
@@ -95,7 +94,7 @@ export async function resetPassword(
   const checked = await confirmations.check(system, 'reset-password', code)
   const { newPassword, ...asked } = input()
   const passwordHash = await hashPassword(newPassword, checked.account.id)
-  const { account, deleted } = await confirmations.redeem(
+  await confirmations.redeem(
     system,
     'reset-password',
     code,
@@ -103,11 +102,11 @@ export async function resetPassword(
       await accounts.changeCredentials(trx, id, { passwordHash }, system.now())
       await accounts.addKnownNetwork(trx, id, networkOf(address), { isProved: true })
       await notify(system, trx, { id, email }, 'password')
-      return { account: id, deleted: await tokens.removeOwned(trx, id, revokeTokens ? 'all' : 'logins') }
+      record(system, trx, 'password_changed', { account: id, by: 'link' })
+      for (const token of await tokens.removeOwned(trx, id, revokeTokens ? 'all' : 'logins'))
+        record(system, trx, 'token_deleted', { account: id, token, by: 'link' })
     },
   )
-  await record(system, 'password_changed', { account, by: 'link' })
-  for (const token of deleted) await record(system, 'token_deleted', { account, token, by: 'link' })
 }
 
 /** Mails a link that deletes the account. @throws Denied, Throttled, Invalid; Conflict if it still has domains */
@@ -120,12 +119,11 @@ export async function requestDeletion(system: System, proof: Proof, base: string
 
 /** Deletes an account and all its data. @throws Invalid, Denied, Conflict */
 export async function deleteAccount(system: System, code: string): Promise<void> {
-  const id = await confirmations.redeem(system, 'delete-account', code, async (trx, account) => {
+  await confirmations.redeem(system, 'delete-account', code, async (trx, account) => {
     refuseWithDomains(account)
     await end(system, trx, account)
-    return account.id
+    record(system, trx, 'account_deleted', { account: account.id, by: 'link' })
   })
-  await record(system, 'account_deleted', { account: id, by: 'link' })
 }
 
 /** @param account locked, so that no other request adds a domain @throws Conflict if it still has domains */

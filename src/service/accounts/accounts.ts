@@ -48,8 +48,10 @@ export async function change(visit: Visit, settings: store.OwnSettings): Promise
   if (Object.keys(settings).length > 0) {
     // It takes rights from members without a factor.
     const changed: Holder[] = settings.requireMfa === undefined ? [] : [`account ${actor.accountId}`]
-    await withRights(visit, 'ownAccount', changed, (trx) => store.setOwnSettings(trx, actor.accountId, settings))
-    await record(system, 'account_changed', { account: actor.accountId, by: actor.tokenId })
+    await withRights(visit, 'ownAccount', changed, async (trx) => {
+      await store.setOwnSettings(trx, actor.accountId, settings)
+      record(system, trx, 'account_changed', { account: actor.accountId, by: actor.tokenId })
+    })
   }
   return show(visit)
 }
@@ -102,10 +104,12 @@ export type Limits = Partial<store.Limits>
 /** Creates an active account without a password. @throws Invalid; Conflict if the address is taken */
 export async function create(system: System, email: string, limits: Limits): Promise<Account> {
   if (emailProblems(email).length > 0) throw Invalid.object(`"${email}" is not an e-mail address.`)
-  const account = await store.insert(system.db, newAccount(system, email, limits))
-  if (account === undefined) throw new Conflict(`Account ${email} already exists.`)
-  await record(system, 'account_created', { account: account.id })
-  return account
+  return transaction(system.db, async (trx) => {
+    const account = await store.insert(trx, newAccount(system, email, limits))
+    if (account === undefined) throw new Conflict(`Account ${email} already exists.`)
+    record(system, trx, 'account_created', { account: account.id })
+    return account
+  })
 }
 
 export async function list(system: System): Promise<Account[]> {
@@ -123,19 +127,19 @@ export async function withEmail(system: System, email: string): Promise<Account>
 export async function setState(system: System, email: string, state: AccountState): Promise<Account> {
   const account = await withEmail(system, email)
   if (account.state === state) return account
-  const changed = await transaction(system.db, async (trx) => {
+  return transaction(system.db, async (trx) => {
     await reserve(trx, `account ${account.id}`)
+    record(system, trx, 'account_changed', { account: account.id })
     return store.changeCredentials(trx, account.id, { state }, system.now())
   })
-  await record(system, 'account_changed', { account: account.id })
-  return changed
 }
 
 export async function setLimits(system: System, email: string, limits: Limits): Promise<Account> {
   const account = await withEmail(system, email)
-  const changed = await store.setLimits(system.db, account.id, { ...account, ...limits })
-  await record(system, 'account_changed', { account: account.id })
-  return changed
+  return transaction(system.db, async (trx) => {
+    record(system, trx, 'account_changed', { account: account.id })
+    return store.setLimits(trx, account.id, { ...account, ...limits })
+  })
 }
 
 /**
@@ -157,7 +161,7 @@ export async function remove(system: System, email: string, withDomains: boolean
     const last = await store.lock(trx, id)
     if (last !== undefined && last.domains > 0) throw new Conflict(`${email} got another domain; try again.`)
     await end(system, trx, { id, email })
+    record(system, trx, 'account_deleted', { account: id })
   })
-  await record(system, 'account_deleted', { account: id })
   return names
 }

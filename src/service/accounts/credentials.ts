@@ -3,7 +3,7 @@ import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
-import { record } from '../events.ts'
+import { recordFailure } from '../events.ts'
 import { networkOf } from '../throttling/callers.ts'
 import { comparePassword } from '../throttling/guessing.ts'
 import { type CaptchaAnswer, checkCaptcha } from './captchas.ts'
@@ -47,7 +47,7 @@ export async function withPassword<T>(
   try {
     isRight = await comparePassword(system, { address, email, isKnownNetwork, solve, compare })
   } finally {
-    if (!isRight) await record(system, 'login_failed', { account: known?.id ?? null, by: 'password' })
+    if (!isRight) await recordFailure(system, 'login_failed', { account: known?.id ?? null, by: 'password' })
   }
   if (!isRight || known === undefined) throw invalidCredentials()
   const renewed = isOutdated(known.passwordHash!) ? await hashPassword(password, known.id) : undefined

@@ -23,7 +23,7 @@ import { canonicalEmail, emailProblems, withEmail } from './accounts.ts'
 export async function handOver(system: System, email: string, to: string): Promise<Account> {
   if (emailProblems(to).length > 0) throw Invalid.object(`"${to}" is not an e-mail address.`)
   const { id } = await withEmail(system, email)
-  const { account, logins } = await transaction(system.db, async (trx) => {
+  return transaction(system.db, async (trx) => {
     await reserve(trx, `account ${id}`)
     const before = orNotFound(await accounts.lock(trx, id))
     if ((await accounts.withEmail(trx, to)) !== undefined) {
@@ -38,9 +38,8 @@ export async function handOver(system: System, email: string, to: string): Promi
     await notify(system, trx, before, 'handed-over', to)
     const account = await accounts.replaceOwner(trx, id, canonicalEmail(to), system.now())
     await notify(system, trx, account, 'received', email)
-    return { account, logins }
+    record(system, trx, 'account_handed_over', { account: id })
+    for (const token of logins) record(system, trx, 'token_deleted', { account: id, token })
+    return account
   })
-  await record(system, 'account_handed_over', { account: id })
-  for (const token of logins) await record(system, 'token_deleted', { account: id, token })
-  return account
 }

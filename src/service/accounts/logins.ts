@@ -7,7 +7,7 @@ import { type Db, transaction } from '../../store/database.ts'
 import * as store from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Visit } from '../actor.ts'
-import { record } from '../events.ts'
+import { record, recordFailure } from '../events.ts'
 import { provePasskey, tellingOfCopies } from '../passkeys/passkey-proof.ts'
 import { type Assertion, type Site, unknownPasskey } from '../passkeys/webauthn.ts'
 import { networkOf } from '../throttling/callers.ts'
@@ -27,12 +27,11 @@ export const LOGIN_SETTINGS = {
 
 /** Creates a login token if the password is right. @throws Denied, Throttled */
 export async function login(system: System, credentials: Credentials): Promise<NewToken> {
-  const { accountId, made } = await withPassword(system, credentials, async (trx, { id }) => ({
-    accountId: id,
-    made: await addLogin(system, trx, id, credentials.address),
-  }))
-  await record(system, 'token_created', { account: accountId, token: made.token.id, by: 'password' })
-  return made
+  return withPassword(system, credentials, async (trx, { id }) => {
+    const made = await addLogin(system, trx, id, credentials.address)
+    record(system, trx, 'token_created', { account: id, token: made.token.id, by: 'password' })
+    return made
+  })
 }
 
 /**
@@ -72,7 +71,7 @@ export async function loginWithPasskey(
 ): Promise<NewToken> {
   const known = await passkeys.withCredential(system.db, Buffer.from(passkey.id, 'base64url'))
   const failed = (account: string | null, error: Error) => {
-    void record(system, 'login_failed', { account, by: 'passkey' })
+    void recordFailure(system, 'login_failed', { account, by: 'passkey' })
     return error
   }
   if (known === undefined) throw failed(null, unknownPasskey())
@@ -80,23 +79,25 @@ export async function loginWithPasskey(
   // The browser has chosen the account, so the authenticator must name it (Web Authentication Level 3, §7.2).
   if (passkey.userHandle === null) throw failed(accountId, unknownPasskey())
   const isFor = ({ tokenId }: { tokenId: string | null }) => tokenId === null
-  const made = await tellingOfCopies(system, () =>
+  return tellingOfCopies(system, () =>
     transaction(system.db, async (trx) => {
       const account = await accounts.lock(trx, accountId)
       if (account === undefined) throw failed(null, unknownPasskey())
       await provePasskey(system, trx, account, passkey, { site, isFor, failure: 'login_failed', by: 'passkey' })
       if (account.state !== 'active') throw failed(accountId, new Denied('User inactive.'))
       await accounts.addKnownNetwork(trx, accountId, networkOf(address), { isProved: true })
-      return addLogin(system, trx, accountId, address, { mfa: true })
+      const made = await addLogin(system, trx, accountId, address, { mfa: true })
+      record(system, trx, 'token_created', { account: accountId, token: made.token.id, by: 'passkey' })
+      return made
     }),
   )
-  await record(system, 'token_created', { account: accountId, token: made.token.id, by: 'passkey' })
-  return made
 }
 
 /** Deletes the presented token, even if it is an API token. */
 export async function logout(visit: Visit): Promise<void> {
   const { system, actor } = visit
-  await withRights(visit, 'logout', [`token ${actor.tokenId}`], (trx) => store.remove(trx, actor.tokenId))
-  await record(system, 'token_deleted', { account: actor.accountId, token: actor.tokenId, by: actor.tokenId })
+  await withRights(visit, 'logout', [`token ${actor.tokenId}`], async (trx) => {
+    await store.remove(trx, actor.tokenId)
+    record(system, trx, 'token_deleted', { account: actor.accountId, token: actor.tokenId, by: actor.tokenId })
+  })
 }

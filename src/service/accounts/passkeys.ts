@@ -111,11 +111,11 @@ export async function create(
   base: string,
 ): Promise<Passkey | undefined> {
   const { system, actor } = visit
-  const made = await withRights(visit, 'factors', [], async (trx) => {
+  return withRights(visit, 'factors', [], async (trx) => {
     const account = orNotFound(await accounts.lock(trx, actor.accountId))
     const isMfaEnabled = await refuseCreation(system, trx, account, actor)
     const credential = await examineCreation(system, trx, passkey, site, isOf(actor))
-    if (isMfaEnabled) return insert(system, trx, account, name, credential)
+    if (isMfaEnabled) return insert(system, trx, account, { name, by: actor.tokenId }, credential)
     const { credentialId, publicKey, ...rest } = credential
     await store.refuseTaken(trx, { accountId: account.id, name, credentialId })
     const octets = { credentialId: credentialId.toString('base64url'), publicKey: publicKey.toString('base64url') }
@@ -124,21 +124,17 @@ export async function create(
     await confirmations.request(system, trx, account, 'create-passkey', { name, ...octets, ...rest }, { base, note })
     return undefined
   })
-  if (made !== undefined)
-    await record(system, 'factor_created', { account: actor.accountId, factor: made.id, by: actor.tokenId })
-  return made
 }
 
 /** Adds the passkey of a confirmation link. @throws Invalid, Denied, Conflict (contract §11.3) */
 export async function createConfirmed(system: System, code: string): Promise<void> {
-  const made = await confirmations.redeem(system, 'create-passkey', code, async (trx, owner, { name, ...stored }) => {
+  await confirmations.redeem(system, 'create-passkey', code, async (trx, owner, { name, ...stored }) => {
     const [credentialId, publicKey] = [stored.credentialId, stored.publicKey].map((text) =>
       Buffer.from(text, 'base64url'),
     )
     const credential = { ...stored, credentialId: credentialId!, publicKey: publicKey! }
-    return { account: owner.id, factor: (await insert(system, trx, owner, name, credential)).id }
+    await insert(system, trx, owner, { name, by: 'link' }, credential)
   })
-  await record(system, 'factor_created', { ...made, by: 'link' })
 }
 
 /**
@@ -162,7 +158,7 @@ async function insert(
   system: System,
   trx: Db,
   account: Account,
-  name: string,
+  { name, by }: { name: string; by: string },
   credential: Credential,
 ): Promise<Passkey> {
   await refuseBeyondLimit(trx, account.id)
@@ -170,6 +166,7 @@ async function insert(
   const made = await store.insert(trx, { ...credential, accountId: account.id, name, now })
   await accounts.changeCredentials(trx, account.id, {}, now)
   await notify(system, trx, account, 'passkey-added', JSON.stringify(name))
+  record(system, trx, 'factor_created', { account: account.id, factor: made.id, by })
   return made
 }
 
@@ -199,10 +196,10 @@ export async function remove(visit: Visit, id: string): Promise<void> {
     await refuseUnlessNewLogin(system, trx, actor)
     await accounts.changeCredentials(trx, account.id, {}, system.now())
     await notify(system, trx, account, 'passkey-removed', JSON.stringify(passkey.name))
+    record(system, trx, 'factor_deleted', { account: account.id, factor: id, by: actor.tokenId })
     return true
   })
-  if (existed) await record(system, 'factor_deleted', { account: actor.accountId, factor: id, by: actor.tokenId })
-  else await confirmPrimary(system.db)
+  if (!existed) await confirmPrimary(system.db)
 }
 
 /** Completes the MFA step of the actor's login token by the signature of a passkey. @throws Invalid */
@@ -210,14 +207,13 @@ export async function verify(visit: Visit, passkey: Assertion, site: Site): Prom
   const { system, actor } = visit
   const { accountId, tokenId } = actor
   const use = { site, isFor: isOf(actor), failure: 'code_failed', by: tokenId } as const
-  const factor = await tellingOfCopies(system, () =>
+  await tellingOfCopies(system, () =>
     withRights(visit, 'codes', [], async (trx) => {
       const account = orNotFound(await accounts.lock(trx, accountId))
-      const proved = await provePasskey(system, trx, account, passkey, use)
+      const factor = await provePasskey(system, trx, account, passkey, use)
       await tokens.passMfa(trx, tokenId)
       await accounts.addKnownNetwork(trx, accountId, networkOf(actor.address), { isProved: true })
-      return proved
+      record(system, trx, 'mfa_passed', { account: accountId, factor, by: tokenId })
     }),
   )
-  await record(system, 'mfa_passed', { account: accountId, factor, by: tokenId })
 }

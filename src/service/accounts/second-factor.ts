@@ -10,7 +10,7 @@ import { type Db, transaction } from '../../store/database.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
 import type { Actor } from '../actor.ts'
-import { record } from '../events.ts'
+import { record, recordFailure } from '../events.ts'
 import { notify } from '../mails/notices.ts'
 import { provePasskey } from '../passkeys/passkey-proof.ts'
 import type { Assertion, Site } from '../passkeys/webauthn.ts'
@@ -40,7 +40,7 @@ export async function matchCode(
     return matches[0]
   })
   if (match === undefined) {
-    await record(system, 'code_failed', { account: accountId, by: 'request' })
+    await recordFailure(system, 'code_failed', { account: accountId, by: 'request' })
     throw wrongCode()
   }
   return match
@@ -103,18 +103,18 @@ export async function isNewLogin(system: System, trx: Db, { tokenId }: Actor): P
  */
 export async function removeAll(system: System, email: string): Promise<{ factors: string[]; logins: string[] }> {
   const { id } = await withEmail(system, email)
-  const removed = await transaction(system.db, async (trx) => {
+  return transaction(system.db, async (trx) => {
     await reserve(trx, `account ${id}`)
     const account = orNotFound(await accounts.lock(trx, id))
-    const all = [...(await factors.removeAll(trx, id)), ...(await passkeys.removeAll(trx, id))]
-    if (all.length === 0) throw new Conflict(`${email} has no second factor; nothing was changed.`)
+    const removed = [...(await factors.removeAll(trx, id)), ...(await passkeys.removeAll(trx, id))]
+    if (removed.length === 0) throw new Conflict(`${email} has no second factor; nothing was changed.`)
     await accounts.changeCredentials(trx, id, {}, system.now())
     await notify(system, trx, account, 'factors-removed')
-    return { factors: all, logins: await tokens.removeOwned(trx, id, 'logins') }
+    const logins = await tokens.removeOwned(trx, id, 'logins')
+    for (const factor of removed) record(system, trx, 'factor_deleted', { account: id, factor })
+    for (const token of logins) record(system, trx, 'token_deleted', { account: id, token })
+    return { factors: removed, logins }
   })
-  for (const factor of removed.factors) await record(system, 'factor_deleted', { account: id, factor })
-  for (const token of removed.logins) await record(system, 'token_deleted', { account: id, token })
-  return removed
 }
 
 /** Returns the error for a code that is wrong or was used before. */

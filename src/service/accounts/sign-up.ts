@@ -75,8 +75,8 @@ async function addAccount(system: System, input: SignUp, passwordHash: string | 
       if (!(await confirmations.request(system, trx, account, 'activate-account', { domain }, { base }))) return false
     }
   }
+  if (account !== undefined) record(system, trx, 'account_created', { account: account.id, by: 'request' })
   await publication.commit()
-  if (account !== undefined) await record(system, 'account_created', { account: account.id, by: 'request' })
   return true
 }
 
@@ -100,11 +100,10 @@ export async function activate(system: System, code: string, base: string): Prom
     return await activateWithDomain(system, code, base)
   } catch (error) {
     if (!(error instanceof DomainUnavailable)) throw error
-    const id = await confirmations.redeem(system, 'activate-account', code, async (trx, account) => {
+    await confirmations.redeem(system, 'activate-account', code, async (trx, account) => {
       await store.remove(trx, account.id)
-      return account.id
+      record(system, trx, 'account_deleted', { account: account.id, by: 'link' })
     })
-    await record(system, 'account_deleted', { account: id, by: 'link' })
     throw Invalid.object(
       `The requested domain ${error.domain} could not be registered (reason: name_unavailable). Please start over and ` +
         'sign up again.',
@@ -124,10 +123,10 @@ async function activateWithDomain(system: System, code: string, base: string): P
   const domain = await addDomain(publication, account, parameters.domain)
   const isLocal = domain !== undefined && parentAmong(domain.name, system.config.localPublicSuffixes) !== undefined
   const token = isLocal ? await tokens.add(system, trx, account.id, { name: 'dyndns' }) : undefined
-  await publication.commit()
-  await record(system, 'account_activated', { account: account.id, by: 'link' })
+  record(system, trx, 'account_activated', { account: account.id, by: 'link' })
   if (token !== undefined)
-    await record(system, 'token_created', { account: account.id, token: token.token.id, by: 'link' })
+    record(system, trx, 'token_created', { account: account.id, token: token.token.id, by: 'link' })
+  await publication.commit()
   return { account, domain, token }
 }
 

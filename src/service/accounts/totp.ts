@@ -52,28 +52,22 @@ export async function create(
   base: string,
 ): Promise<NewFactor | undefined> {
   const { system, actor } = visit
-  const made = await withRights(visit, 'factors', [], async (trx) => {
+  return withRights(visit, 'factors', [], async (trx) => {
     const account = orNotFound(await accounts.lock(trx, actor.accountId))
     const isMfaEnabled = (await factors.count(trx, account.id)) > 0
-    if (isMfaEnabled) return insert(system, trx, account, name)
+    if (isMfaEnabled) return insert(system, trx, account, name, actor.tokenId)
     await refuseBeyondLimit(trx, account)
     await store.refuseTakenName(trx, account.id, name)
     await confirmations.request(system, trx, account, 'create-totp', { name }, { base })
     return undefined
   })
-  if (made !== undefined)
-    await record(system, 'factor_created', { account: actor.accountId, factor: made.id, by: actor.tokenId })
-  return made
 }
 
 /** Creates the factor of a confirmation link. @throws Invalid, Denied, Conflict (contract §11.3) */
 export async function createConfirmed(system: System, code: string): Promise<NewFactor> {
-  const { account, made } = await confirmations.redeem(system, 'create-totp', code, async (trx, owner, { name }) => ({
-    account: owner.id,
-    made: await insert(system, trx, owner, name),
-  }))
-  await record(system, 'factor_created', { account, factor: made.id, by: 'link' })
-  return made
+  return confirmations.redeem(system, 'create-totp', code, (trx, owner, { name }) =>
+    insert(system, trx, owner, name, 'link'),
+  )
 }
 
 /** @throws Denied if the account, which is locked, has FACTORS_MAX */
@@ -81,13 +75,15 @@ async function refuseBeyondLimit(trx: Db, { id }: Account): Promise<void> {
   if ((await store.count(trx, id)) >= FACTORS_MAX) throw limitExceeded('an account', FACTORS_MAX, 'TOTP factors')
 }
 
-async function insert(system: System, trx: Db, account: Account, name: string): Promise<NewFactor> {
+async function insert(system: System, trx: Db, account: Account, name: string, by: string): Promise<NewFactor> {
   await refuseBeyondLimit(trx, account)
   const id = randomUUID()
   const secret = randomBytes(TOTP_SECRET_LENGTH)
   const encrypted = encrypt(system, secret, { table: 'totp_factors', owner: id })
   const stored = { id, accountId: account.id, name, secret: encrypted, now: system.now() }
-  return { ...(await store.insert(trx, stored)), secret, email: account.email }
+  const made = await store.insert(trx, stored)
+  record(system, trx, 'factor_created', { account: account.id, factor: id, by })
+  return { ...made, secret, email: account.email }
 }
 
 /**
@@ -117,10 +113,10 @@ export async function remove(visit: Visit, id: string): Promise<void> {
     await refuseUnlessNewLogin(system, trx, actor)
     await accounts.changeCredentials(trx, actor.accountId, {}, system.now())
     await notify(system, trx, account, 'factor-removed')
+    record(system, trx, 'factor_deleted', { account: account.id, factor: id, by: actor.tokenId })
     return true
   })
-  if (wasUsed) await record(system, 'factor_deleted', { account: actor.accountId, factor: id, by: actor.tokenId })
-  else await confirmPrimary(system.db)
+  if (!wasUsed) await confirmPrimary(system.db)
 }
 
 /**
@@ -145,7 +141,7 @@ export async function verify(
   // A first code revokes rights of the account's login tokens: they need the MFA step from now on.
   const changed: Holder[] = factor!.isUsed ? [] : [`account ${accountId}`]
   const writer = { system, actor: actor ?? unrestricted(accountId) }
-  const isFirst = await withRights(writer, 'codes', changed, async (trx) => {
+  return withRights(writer, 'codes', changed, async (trx) => {
     // The account is locked first, as in all changes of credentials, to prevent deadlocks.
     const account = await accounts.lock(trx, accountId)
     const isFirst = await store.use(trx, id, step, now)
@@ -158,14 +154,13 @@ export async function verify(
       await tokens.passMfa(trx, actor.tokenId)
       await accounts.addKnownNetwork(trx, accountId, networkOf(actor.address), { isProved: true })
     }
+    record(system, trx, isFirst ? 'factor_activated' : 'mfa_passed', {
+      account: accountId,
+      factor: id,
+      by: actor?.tokenId ?? 'request',
+    })
     return isFirst
   })
-  await record(system, isFirst ? 'factor_activated' : 'mfa_passed', {
-    account: accountId,
-    factor: id,
-    by: actor?.tokenId ?? 'request',
-  })
-  return isFirst
 }
 
 function anonymous(): Unauthenticated {

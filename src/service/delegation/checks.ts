@@ -142,9 +142,9 @@ async function note(system: System, domain: Domain, observation: Observation): P
   const { parent, servers, nameservers, isParentBogus, isParentOurs } = observation
   const seen: Observation = { parent, servers, nameservers, isParentBogus, isParentOurs }
   const now = system.now()
-  const isOther = await transaction(system.db, async (trx) => {
+  await transaction(system.db, async (trx) => {
     // The domain first, as its deletion does, to prevent deadlocks.
-    if ((await domains.keep(trx, domain.name, domain.ownerId)) !== domain.id) return false
+    if ((await domains.keep(trx, domain.name, domain.ownerId)) !== domain.id) return
     const before = (await store.take(trx, domain.id)) ?? { ...NO_TROUBLE, waits: 0 }
     const { mail, ...trouble } = followTrouble(before, state, now)
     const waits = waitsAfter(before.waits, state, domain.created, now)
@@ -153,12 +153,9 @@ async function note(system: System, domain: Domain, observation: Observation): P
       ...{ waits, ...trouble, due: nextCheck(waits, trouble, now) },
     })
     if (mail !== undefined) await tellOwner(system, trx, domain, mail, { state, problems })
-    return trouble.settled !== before.settled
-  })
-  if (isOther) {
     const ids = { account: domain.ownerId, domain: domain.name }
-    await record(system, 'delegation_changed', { ...ids, state, by: 'parent' })
-  }
+    if (trouble.settled !== before.settled) record(system, trx, 'delegation_changed', { ...ids, state, by: 'parent' })
+  })
   return { ...seen, state, checked: now, problems }
 }
 

@@ -83,12 +83,12 @@ export async function set(
   const { addresses, notify } = wanted
   const after = { addresses, notify, secret: wanted.tsig ? secret : null }
   await store.put(trx, id, after)
+  // The history has no entry for it, and it outlives the token.
+  record(system, trx, 'transfers_changed', { account: accountId, domain: name, by: tokenId })
   // New servers already receive NOTIFY for this change.
   zone.domain.notify = notify
   await zone.publishTransfers(openTransfers(system, { name }, { ...after, keyName }))
   await zone.publication.commit()
-  // The history has no entry for it, and it outlives the token.
-  await record(system, 'transfers_changed', { account: accountId, domain: name, by: tokenId })
   // A key that no longer belongs to any zone is harmless if it stays.
   if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyName).catch(() => undefined)
   return { settings: wanted, key: made && tsigKey(keyName, made) }

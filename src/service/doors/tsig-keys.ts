@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Invalid, NotFound } from '../../errors.ts'
+import { Invalid, unlessNotFound } from '../../errors.ts'
 import type { TransferKey } from '../../nameserver/nameserver.ts'
 import * as store from '../../store/tokens/tsig-keys.ts'
 import type { System } from '../../system.ts'
@@ -20,19 +20,18 @@ export async function make(visit: Visit, id: string): Promise<TsigKey> {
   await withToken(visit, id, async (trx, token) => {
     if (token.mfa !== null) throw Invalid.object('A login cannot have a TSIG key.')
     await store.put(trx, id, encrypt(system, secret, { table: 'tsig_keys', owner: id }))
+    record(system, trx, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
   })
-  await record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
   return { name: `${id}.`, algorithm: 'hmac-sha256', secret: secret.toString('base64') }
 }
 
 /** Deletes the TSIG key of a token, if there is one. @throws Denied */
 export async function remove(visit: Visit, id: string): Promise<void> {
   const { system, actor } = visit
-  const existed = await withToken(visit, id, async (trx) => store.remove(trx, id)).catch((error: unknown) => {
-    if (error instanceof NotFound) return false
-    throw error
-  })
-  if (existed) await record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
+  await withToken(visit, id, async (trx) => {
+    if (await store.remove(trx, id))
+      record(system, trx, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
+  }).catch(unlessNotFound)
 }
 
 /** Returns the TSIG key of the token with this id, a UUID, if it has one. @throws Unavailable if no key of KEY_ENCRYPTION_KEYS fits */

@@ -26,23 +26,17 @@ export async function accept(
 ): Promise<Member> {
   const { account } = await confirmations.check(system, 'accept-invitation', code)
   const passwordHash = newPassword === undefined ? undefined : await hashPassword(newPassword, account.id)
-  const { member, isNew } = await confirmations.redeem(
-    system,
-    'accept-invitation',
-    code,
-    async (trx, account, { memberId, by }) => {
-      const { email, present } = await invitationFor(system, trx, account, { memberId, by, actor })
-      const person = present ?? (await addPerson(system, trx, email, passwordHash))
-      await store.accept(trx, memberId, person.id, system.now())
-      const member = (await store.find(trx, memberId))!
-      const sentence = `${email} has accepted the invitation to your account, as ${phraseOf(member)}.`
-      await tell(system, trx, account, email, sentence)
-      return { member, isNew: person !== present }
-    },
-  )
-  if (isNew) await record(system, 'account_created', { account: member.personId, by: 'link' })
-  await record(system, 'member_joined', { account: member.accountId, member: member.id, by: 'link' })
-  return member
+  return confirmations.redeem(system, 'accept-invitation', code, async (trx, account, { memberId, by }) => {
+    const { email, present } = await invitationFor(system, trx, account, { memberId, by, actor })
+    const person = present ?? (await addPerson(system, trx, email, passwordHash))
+    await store.accept(trx, memberId, person.id, system.now())
+    const member = (await store.find(trx, memberId))!
+    const sentence = `${email} has accepted the invitation to your account, as ${phraseOf(member)}.`
+    await tell(system, trx, account, email, sentence)
+    if (person !== present) record(system, trx, 'account_created', { account: person.id, by: 'link' })
+    record(system, trx, 'member_joined', { account: account.id, member: member.id, by: 'link' })
+    return member
+  })
 }
 
 /** Returns what an invitation offers to whoever has its link; undefined if nobody can accept it. */

@@ -25,7 +25,7 @@ export async function add(
   rights: { role: Role; domains: string[] | null },
 ): Promise<Member> {
   const [account, person] = [await withEmail(system, of), await withEmail(system, email)]
-  const member = await transaction(system.db, async (trx) => {
+  return transaction(system.db, async (trx) => {
     const locked = orNotFound(await accounts.lock(trx, account.id))
     const invited = await store.withEmail(trx, account.id, person.email)
     if (invited?.personId === null) await store.remove(trx, invited.id)
@@ -44,10 +44,9 @@ export async function add(
     )
     const made = (await store.find(trx, id))!
     await tellMember(system, trx, made, `You may now act for the account ${locked.email}, as ${phraseOf(rights)}.`)
+    record(system, trx, 'member_joined', { account: account.id, member: id })
     return made
   })
-  await record(system, 'member_joined', { account: account.id, member: member.id })
-  return member
 }
 
 /** Removes a member or an invitation. @throws NotFound */
@@ -61,7 +60,7 @@ export async function remove(system: System, email: string, of: string, fate: Fa
     const sentence = `The operator has removed ${known.email} from your account.${leftBy(known)}`
     await tell(system, trx, account, known.email, sentence)
     await tellMember(system, trx, known, `You may no longer act for the account ${account.email}.`)
+    record(system, trx, 'member_removed', { account: account.id, member: known.id })
   })
-  await record(system, 'member_removed', { account: account.id, member: known.id })
   return known
 }

@@ -1,4 +1,4 @@
-import { Denied, Invalid, limitExceeded, NotFound, orNotFound } from '../../errors.ts'
+import { Denied, Invalid, limitExceeded, orNotFound, unlessNotFound } from '../../errors.ts'
 import { MEMBER_DOMAINS_MAX } from '../../limits.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
@@ -57,7 +57,7 @@ export async function invite(
   base: string,
 ): Promise<Member> {
   const { system, actor } = visit
-  const member = await withRights(visit, 'members', [], async (trx) => {
+  return withRights(visit, 'members', [], async (trx) => {
     const account = orNotFound(await accounts.lock(trx, actor.accountId))
     if (role === 'admin') await refuseOldLogin(system, trx, actor)
     const id = await insert(system, trx, account, { email, role, domains, source: 'invitation', personId: null })
@@ -84,10 +84,9 @@ export async function invite(
       made.email,
       `${by} has invited ${made.email} to your account, as ${phraseOf(made)}.`,
     )
+    record(system, trx, 'member_invited', { account: account.id, member: id, by: actor.tokenId })
     return made
   })
-  await record(system, 'member_invited', { account: actor.accountId, member: member.id, by: actor.tokenId })
-  return member
 }
 
 /** Adds a member or an invitation to an account, which is locked. @returns its id @throws Invalid, Denied */
@@ -143,7 +142,7 @@ async function domainIds(trx: Db, accountId: string, role: Role, names: string[]
  */
 export async function change(visit: Visit, id: string, fate: Fate, input: () => MemberRights): Promise<Member> {
   const { system, actor } = visit
-  const changed = await withMember(visit, id, fate, async (trx, member, account) => {
+  return withMember(visit, id, fate, async (trx, member, account) => {
     const { role = member.role, domains = role === 'admin' ? null : member.domains } = input()
     if (role === 'admin' && member.role !== 'admin') await refuseOldLogin(system, trx, actor)
     await store.setRights(trx, id, role, await domainIds(trx, account.id, role, domains))
@@ -158,10 +157,9 @@ export async function change(visit: Visit, id: string, fate: Fate, input: () => 
       `${by} has changed the role of ${member.email}: ${phraseOf(result)}.${role === 'admin' ? '' : leftBy(member)}`,
     )
     await tellMember(system, trx, result, `Your role for the account ${account.email} is now: ${phraseOf(result)}.`)
+    record(system, trx, 'member_changed', { account: account.id, member: id, by: actor.tokenId })
     return result
   })
-  await record(system, 'member_changed', { account: actor.accountId, member: id, by: actor.tokenId })
-  return changed
 }
 
 /** Removes a member or an invitation, if it exists: its logins end, and its tokens, unless they are kept. @throws Denied */
@@ -173,13 +171,10 @@ export async function remove(visit: Visit, id: string, fate: Fate): Promise<void
     const sentence = `${by} has removed ${member.email} from your account.${leftBy(member)}`
     await tell(system, trx, account, member.email, sentence)
     await tellMember(system, trx, member, `You may no longer act for the account ${account.email}.`)
+    record(system, trx, 'member_removed', { account: account.id, member: id, by: actor.tokenId })
     return true
-  }).catch((error: unknown) => {
-    if (!(error instanceof NotFound)) throw error
-    return false
-  })
-  if (removed) await record(system, 'member_removed', { account: actor.accountId, member: id, by: actor.tokenId })
-  else await confirmPrimary(system.db)
+  }).catch(unlessNotFound)
+  if (removed !== true) await confirmPrimary(system.db)
 }
 
 /**

@@ -40,7 +40,7 @@ export async function get({ system, actor }: Visit, id: string): Promise<Member>
  */
 export async function open(visit: Visit, id: string): Promise<NewToken> {
   const { system, actor } = visit
-  const made = await withRights(visit, 'memberships', [], async (trx) => {
+  return withRights(visit, 'memberships', [], async (trx) => {
     const { accountId, requireMfa, source } = orNotFound(
       isUuid(id) ? await store.find(trx, id, { personId: actor.accountId }) : undefined,
     )
@@ -52,10 +52,9 @@ export async function open(visit: Visit, id: string): Promise<NewToken> {
     await store.noteActive(trx, id, system.now())
     const { token, secret } = await add(system, trx, actor.accountId, LOGIN_SETTINGS, { mfa: actor.mfa, memberId: id })
     const maxAge = await store.endLike(trx, token.id, actor.tokenId, LOGIN_AGE)
+    record(system, trx, 'token_created', { account: actor.accountId, token: token.id, by: actor.tokenId })
     return { token: { ...token, maxAge }, secret }
   })
-  await record(system, 'token_created', { account: actor.accountId, token: made.token.id, by: actor.tokenId })
-  return made
 }
 
 const BY_SIGN_ON = 'Sign in with single sign-on to act for this account: a group there has made you a member.'
@@ -65,14 +64,14 @@ export async function leave(visit: Visit, id: string): Promise<void> {
   const { system, actor } = visit
   const side = { personId: actor.accountId }
   const known = isUuid(id) ? await store.find(system.db, id, side) : undefined
-  const left = await withRights(visit, 'memberships', known === undefined ? [] : [`member ${id}`], async (trx) => {
+  const hasLeft = await withRights(visit, 'memberships', known === undefined ? [] : [`member ${id}`], async (trx) => {
     const member = known && (await store.find(trx, id, side))
-    if (member === undefined) return undefined
+    if (member === undefined) return false
     await end(trx, id, 'end')
     const account = { id: member.accountId, email: member.account }
     await tell(system, trx, account, member.email, `${member.email} has left your account.${leftBy(member)}`)
-    return member
+    record(system, trx, 'member_removed', { account: account.id, member: id, by: actor.tokenId })
+    return true
   })
-  if (left === undefined) await confirmPrimary(system.db)
-  else await record(system, 'member_removed', { account: left.accountId, member: id, by: actor.tokenId })
+  if (!hasLeft) await confirmPrimary(system.db)
 }

@@ -22,7 +22,7 @@ import { keep } from '../tokens/rights.ts'
  */
 export async function move(system: System, names: string[], to: Account): Promise<void> {
   const asked = [...new Set(names)].sort()
-  const { moved, closed } = await transaction(system.db, async (trx) => {
+  const closed = await transaction(system.db, async (trx) => {
     await keep(trx, [`account ${to.id}`])
     await accounts.lockQuota(trx, to.id)
     for (const name of [...new Set(asked.map(registrable))].sort()) await domains.lockCreation(trx, name)
@@ -35,13 +35,13 @@ export async function move(system: System, names: string[], to: Account): Promis
     )
     await refuseSharedTrees(system, trx, moved, to)
     for (const { name } of closed) await marks.setOwn(trx, name)
-    for (const domain of moved) await tell(system, trx, domain, to)
-    return { moved, closed }
+    for (const domain of moved) {
+      await tell(system, trx, domain, to)
+      for (const account of [domain.ownerId, to.id])
+        record(system, trx, 'domain_moved', { account, domain: domain.name })
+    }
+    return closed
   })
-  for (const { name, ownerId } of moved) {
-    await record(system, 'domain_moved', { account: ownerId, domain: name })
-    await record(system, 'domain_moved', { account: to.id, domain: name })
-  }
   for (const { name, keyName } of closed) {
     await repairNow(system, name)
     // A key that no longer belongs to any zone is harmless if it stays.

@@ -92,8 +92,8 @@ async function commit(
   event: 'domain_suspended' | 'domain_resumed',
 ): Promise<void> {
   await marks.setOwn(publication.trx, name)
+  record(publication.system, publication.trx, event, { account: ownerId, domain: name })
   await publication.commit()
-  await record(publication.system, event, { account: ownerId, domain: name })
 }
 
 /** @throws Unavailable, with what is so already, if the nameserver cannot be made equal to the database now */

@@ -5,7 +5,7 @@ import type { Purpose } from '../../store/accounts/passkey-challenges.ts'
 import * as store from '../../store/accounts/passkeys.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
-import { record } from '../events.ts'
+import { recordFailure } from '../events.ts'
 import { notify } from '../mails/notices.ts'
 import { type Assertion, examineSignature, type Site, unknownPasskey } from './webauthn.ts'
 
@@ -50,7 +50,7 @@ export async function provePasskey(
   try {
     return await prove(system, trx, account, assertion, use)
   } catch (error) {
-    if (error instanceof Invalid) await record(system, failure, { account: account.id, by })
+    if (error instanceof Invalid) await recordFailure(system, failure, { account: account.id, by })
     throw error
   }
 }

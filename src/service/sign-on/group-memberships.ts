@@ -11,9 +11,6 @@ import { changing, type Holder, renew, reserve } from '../tokens/rights.ts'
 /** What groups give somebody: the account, and the role; of several roles the one with the most rights. */
 type Wanted = Map<string, Role>
 
-/** An event to record after the commit. */
-type Happened = [event: 'member_joined' | 'member_changed' | 'member_removed', ids: { account: string; member: string }]
-
 /** What a sign-in changes about memberships. */
 interface Settlement {
   wanted: Wanted
@@ -39,7 +36,7 @@ export async function withGroups<T = void>(
 ): Promise<T> {
   const settlement = await settlementOf(system, accountId, groups)
   const holders = [...reserved, ...settlement.changed]
-  const { result, events } = await changing(system, `groups of ${accountId}`, holders, () =>
+  return changing(system, `groups of ${accountId}`, holders, () =>
     transaction(system.db, async (trx) => {
       if (visit === undefined) await reserve(trx, ...holders)
       else await renew(system, trx, visit.actor, 'factors', holders)
@@ -51,11 +48,10 @@ export async function withGroups<T = void>(
       }
       const account = locked.get(accountId)
       const result = await work(trx, account)
-      return { result, events: account === undefined ? [] : await settle(system, trx, account, settlement, locked) }
+      if (account !== undefined) await settle(system, trx, account, settlement, locked)
+      return result
     }),
   )
-  for (const [event, ids] of events) await record(system, event, { ...ids, by: 'sign-on' })
-  return result
 }
 
 /** Finds out what a sign-in changes. @param groups those in which the person is @returns also whose rights to reserve */
@@ -90,8 +86,8 @@ async function settle(
   person: Account,
   { wanted, changed, joined }: Settlement,
   locked: Map<string, Account>,
-): Promise<Happened[]> {
-  const events: Happened[] = []
+): Promise<void> {
+  const by = 'sign-on'
   const present = await store.ofGroups(trx, person.id)
   for (const member of present) {
     const { id, accountId: account, role } = member
@@ -100,20 +96,19 @@ async function settle(
     if (!changed.includes(`member ${id}`)) continue
     if (now === undefined) {
       await end(trx, id, 'end')
-      events.push(['member_removed', { account, member: id }])
+      record(system, trx, 'member_removed', { account, member: id, by })
     } else {
       await store.setRights(trx, id, now, null)
       if (role === 'admin') await store.removeTokens(trx, id)
-      events.push(['member_changed', { account, member: id }])
+      record(system, trx, 'member_changed', { account, member: id, by })
     }
   }
   for (const account of joined) {
     const host = locked.get(account)
     if (host === undefined || present.some(({ accountId }) => accountId === account)) continue
     const id = await join(system, trx, person, host, wanted.get(account)!)
-    if (id !== undefined) events.push(['member_joined', { account, member: id }])
+    if (id !== undefined) record(system, trx, 'member_joined', { account, member: id, by })
   }
-  return events
 }
 
 /**

@@ -39,16 +39,16 @@ export async function accountOf(system: System, subject: Subject): Promise<Found
   if (!system.config.oidcTrustEmail) return { account, isLinked: false }
   await transaction(system.db, async (trx) => {
     usable(await accounts.lock(trx, account.id))
-    await link(system, trx, subject, account)
+    await link(system, trx, subject, account, 'sign-on')
   })
-  await record(system, 'identity_linked', { account: account.id, by: 'sign-on' })
   return { account, isLinked: true }
 }
 
 /** Links an identity to an account, and tells the owner by mail. @throws Denied if either is linked to another one */
-export async function link(system: System, trx: Db, identity: Identity, account: Account): Promise<void> {
+export async function link(system: System, trx: Db, identity: Identity, account: Account, by: string): Promise<void> {
   if (!(await store.insert(trx, identity, account.id, system.now()))) throw takenBy(system, account.email)
   await notify(system, trx, account, 'identity-linked', system.config.oidcName)
+  record(system, trx, 'identity_linked', { account: account.id, by })
 }
 
 /** Creates an account without a password, instead of a pending one: nobody has shown that theirs has this address. */
@@ -60,17 +60,16 @@ async function create(system: System, subject: Subject, email: string): Promise<
         'for an account.',
     )
   }
-  const account = await transaction(system.db, async (trx) => {
+  return transaction(system.db, async (trx) => {
     const values = { passwordHash: null, state: 'active', outreachPreference: true } as const
     const added = await add(system, trx, email, values)
     // Meanwhile, somebody else has used the address, or the same person has signed in twice.
     if (added === undefined || !(await store.insert(trx, subject, added.id, system.now()))) {
       throw new Denied('Another sign-in was faster. Sign in again.')
     }
+    record(system, trx, 'account_created', { account: added.id, by: 'sign-on' })
     return added
   })
-  await record(system, 'account_created', { account: account.id, by: 'sign-on' })
-  return account
 }
 
 function maySignUp({ config: { oidcSignUp } }: System, email: string): boolean {

@@ -9,7 +9,7 @@ import type { System } from '../../system.ts'
 import { toDuration } from '../../time.ts'
 import { addLogin } from '../accounts/logins.ts'
 import type { Visit } from '../actor.ts'
-import { record } from '../events.ts'
+import { record, recordFailure } from '../events.ts'
 import { hashSecret } from '../tokens/authentication.ts'
 import { withRights } from '../tokens/rights.ts'
 import { generateSecret } from '../tokens/secrets.ts'
@@ -52,7 +52,7 @@ export async function finish(system: System, query: string, cookie: string | und
   try {
     return await outcome(system, query, cookie)
   } catch (error) {
-    if (error instanceof Denied) await record(system, 'login_failed', { account: null, by: 'sign-on' })
+    if (error instanceof Denied) await recordFailure(system, 'login_failed', { account: null, by: 'sign-on' })
     throw error
   }
 }
@@ -112,7 +112,7 @@ async function groupsOrEnd(system: System, subject: Subject): Promise<string[]> 
 export async function exchange(system: System, handed: HandedCode, address: string): Promise<NewToken> {
   const { presented, signIn } = await find(system, handed)
   const { accountId, mfa, groups } = signIn
-  const made = await withGroups(system, accountId, groups, async (trx, locked) => {
+  return withGroups(system, accountId, groups, async (trx, locked) => {
     const account = usable(locked)
     const linked = await identities.find(trx, signIn)
     if (linked?.accountId !== accountId) throw new Conflict(toLink(system, account.email))
@@ -121,10 +121,9 @@ export async function exchange(system: System, handed: HandedCode, address: stri
     const maxAge = toDuration(BigInt(system.config.oidcSession) * 1_000_000n)
     const login = await addLogin(system, trx, accountId, address, { mfa, maxAge })
     await sessions.insert(trx, login.token.id, signIn)
+    record(system, trx, 'token_created', { account: accountId, token: login.token.id, by: 'sign-on' })
     return login
   })
-  await record(system, 'token_created', { account: accountId, token: made.token.id, by: 'sign-on' })
-  return made
 }
 
 /**
@@ -138,9 +137,8 @@ export async function linkTo(visit: Visit, handed: HandedCode): Promise<void> {
     const account = usable(await accounts.lock(trx, signIn.accountId))
     if (account.id !== actor.accountId) throw new Denied(toLink(system, account.email))
     if (!(await signIns.use(trx, presented, system.now()))) throw invalidCode()
-    await link(system, trx, signIn, account)
+    await link(system, trx, signIn, account, actor.tokenId)
   })
-  await record(system, 'identity_linked', { account: actor.accountId, by: actor.tokenId })
   await withGroups(system, actor.accountId, signIn.groups)
 }
 

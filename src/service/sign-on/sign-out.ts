@@ -18,13 +18,13 @@ export async function endSessions(system: System, logoutToken: string): Promise<
   const named = { issuer, sub, sid }
   const until = new Date((issued + CLOCK_SKEW) * 1000).toISOString()
   for (const id of await sessions.accountsOf(system.db, named)) {
-    const ended = await changing(system, `logouts of ${id}`, [`account ${id}`], () =>
+    await changing(system, `logouts of ${id}`, [`account ${id}`], () =>
       transaction(system.db, async (trx) => {
         await reserve(trx, `account ${id}`)
         await signIns.voidCodes(trx, id, sid ?? undefined)
-        return sessions.remove(trx, id, named, until)
+        for (const token of await sessions.remove(trx, id, named, until))
+          record(system, trx, 'token_deleted', { account: id, token, by: 'sign-on' })
       }),
     )
-    for (const token of ended) await record(system, 'token_deleted', { account: id, token, by: 'sign-on' })
   }
 }

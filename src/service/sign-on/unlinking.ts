@@ -27,7 +27,7 @@ export async function linkOf({ system, actor }: Visit): Promise<Linked | undefin
  */
 export async function endLink(visit: Visit): Promise<void> {
   const { system, actor } = visit
-  const { accountId: id } = actor
+  const { accountId: id, tokenId: by } = actor
   // Whoever is linked with nobody is in groups of nobody.
   const ended =
     (await linkOf(visit)) !== undefined &&
@@ -44,19 +44,16 @@ export async function endLink(visit: Visit): Promise<void> {
         const logins: string[] = []
         for (const { issuer, sub } of await identities.ofAccount(trx, id))
           logins.push(...(await sessions.remove(trx, id, { issuer, sub, sid: null }, system.now())))
-        if ((await removeFrom(trx, id)) === 0) return undefined
+        if ((await removeFrom(trx, id)) === 0) return false
         await notify(system, trx, account, 'identity-unlinked', system.config.oidcName)
-        return logins
+        record(system, trx, 'identity_unlinked', { account: id, by })
+        for (const token of logins) record(system, trx, 'token_deleted', { account: id, token, by })
+        return true
       },
       [`account ${id}`],
       visit,
     ))
-  if (!ended) {
-    await confirmPrimary(system.db)
-    return
-  }
-  await record(system, 'identity_unlinked', { account: id, by: actor.tokenId })
-  for (const token of ended) await record(system, 'token_deleted', { account: id, token, by: actor.tokenId })
+  if (!ended) await confirmPrimary(system.db)
 }
 
 /** @throws Conflict if single sign-on is the only way to sign in to an account */
@@ -79,18 +76,18 @@ async function removeFrom(trx: Db, id: string): Promise<number> {
  */
 export async function unlink(system: System, email: string): Promise<{ identities: number; logins: string[] }> {
   const { id } = await withEmail(system, email)
-  const removed = await withGroups(
+  return withGroups(
     system,
     id,
     [],
     async (trx) => {
       const number = await removeFrom(trx, id)
       if (number === 0) throw new Conflict(`${email} is linked with no identity; nothing was changed.`)
-      return { identities: number, logins: await tokens.removeOwned(trx, id, 'logins') }
+      const logins = await tokens.removeOwned(trx, id, 'logins')
+      record(system, trx, 'identity_unlinked', { account: id })
+      for (const token of logins) record(system, trx, 'token_deleted', { account: id, token })
+      return { identities: number, logins }
     },
     [`account ${id}`],
   )
-  await record(system, 'identity_unlinked', { account: id })
-  for (const token of removed.logins) await record(system, 'token_deleted', { account: id, token })
-  return removed
 }

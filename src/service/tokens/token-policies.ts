@@ -47,14 +47,12 @@ export async function get(visit: Visit, tokenId: string, id: string): Promise<St
  */
 export async function create(visit: Visit, tokenId: string, input: () => PolicyInput): Promise<StoredPolicy> {
   const { system, actor } = visit
-  const policy = await withToken(visit, tokenId, (trx) => add(system, trx, actor, tokenId, input()))
-  await record(system, 'policy_created', {
-    account: actor.accountId,
-    token: tokenId,
-    policy: policy.id,
-    by: actor.tokenId,
+  const { accountId: account, tokenId: by } = actor
+  return withToken(visit, tokenId, async (trx) => {
+    const policy = await add(system, trx, actor, tokenId, input())
+    record(system, trx, 'policy_created', { account, token: tokenId, policy: policy.id, by })
+    return policy
   })
-  return policy
 }
 
 /** Adds a policy in the caller's transaction, to a token that the actor may change. @throws like `create` */
@@ -96,7 +94,7 @@ export async function change(
   input: () => PolicyInput,
 ): Promise<StoredPolicy> {
   const { system, actor } = visit
-  const changed = await withToken(visit, tokenId, async (trx, token) => {
+  return withToken(visit, tokenId, async (trx, token) => {
     const all = await store.list(trx, tokenId)
     const before = orNotFound(all.find((policy) => policy.id === id))
     const policy = await read(trx, actor, input(), method, before)
@@ -108,10 +106,9 @@ export async function change(
     }
     const written = await store.update(trx, id, policy)
     limitShapes(written, [...all.filter((each) => each !== before), written])
+    record(system, trx, 'policy_changed', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
     return written
   })
-  await record(system, 'policy_changed', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
-  return changed
 }
 
 /** Deletes a policy if the token has it. @throws Denied, Invalid */
@@ -124,10 +121,10 @@ export async function remove(visit: Visit, tokenId: string, id: string): Promise
     if (policy === undefined) return false
     if (isDefault(policy)) refuseDefaultDeletion(token, all)
     await store.remove(trx, id)
+    record(system, trx, 'policy_deleted', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
     return true
   }).catch(unlessNotFound)
-  if (existed !== true) return confirmPrimary(system.db)
-  await record(system, 'policy_deleted', { account: actor.accountId, token: tokenId, policy: id, by: actor.tokenId })
+  if (existed !== true) await confirmPrimary(system.db)
 }
 
 /** @throws Invalid if the token needs its default policy (contract §6.3) */

@@ -63,14 +63,13 @@ export interface NewToken {
 export async function create(visit: Visit<Writer>, { settings, problems }: TokenInput): Promise<NewToken> {
   const { system, actor } = visit
   const { accountId, tokenId: by } = actor
-  const created = await withRights(visit, 'tokens', [], async (trx) => {
+  return withRights(visit, 'tokens', [], async (trx) => {
     const madeBy = hasToken(actor) ? actor.memberId : null
     const made = await add(system, trx, accountId, settings, { problems, madeBy })
     if (made.token.permManageTokens) await notifyOfManagement(system, trx, accountId, made.token)
+    record(system, trx, 'token_created', { account: accountId, token: made.token.id, by })
     return made
   })
-  await record(system, 'token_created', { account: accountId, token: created.token.id, by })
-  return created
 }
 
 /**
@@ -110,7 +109,7 @@ export async function add(
  */
 export async function change(visit: Visit, id: string, input: () => TokenInput): Promise<Token> {
   const { system, actor } = visit
-  const result = await withToken(visit, id, async (trx, token) => {
+  return withToken(visit, id, async (trx, token) => {
     const { settings, problems } = input()
     refuseProblems(settings, problems)
     if (settings.maxAge !== undefined && token.mfa !== null && (await sessions.exists(trx, id))) {
@@ -127,10 +126,9 @@ export async function change(visit: Visit, id: string, input: () => TokenInput):
     const changed = (await store.find(trx, id, now, actor.accountId))!
     if (changed.permManageTokens && !token.permManageTokens)
       await notifyOfManagement(system, trx, actor.accountId, changed)
+    record(system, trx, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
     return changed
   })
-  await record(system, 'token_changed', { account: actor.accountId, token: id, by: actor.tokenId })
-  return result
 }
 
 async function notifyOfManagement(system: System, trx: Db, id: string, { owner, name }: Token): Promise<void> {
@@ -146,10 +144,11 @@ export async function remove(visit: Visit, id: string): Promise<void> {
   const changed = await holder(visit, id)
   const existed = await withRights(visit, 'tokens', changed, async (trx) => {
     refuseLoginsOfOthers(actor, await store.find(trx, id, system.now(), accountId))
-    return store.removeFrom(trx, id, accountId)
+    if (!(await store.removeFrom(trx, id, accountId))) return false
+    record(system, trx, 'token_deleted', { account: accountId, token: id, by })
+    return true
   })
-  if (existed) await record(system, 'token_deleted', { account: accountId, token: id, by })
-  else await confirmPrimary(system.db)
+  if (!existed) await confirmPrimary(system.db)
 }
 
 /**
@@ -198,12 +197,12 @@ export async function isKnown(db: Db, secret: string): Promise<boolean> {
 /** Deletes any account's token. @throws NotFound */
 export async function revoke(system: System, id: string): Promise<void> {
   if (!isUuid(id)) throw noToken(id)
-  const account = await transaction(system.db, async (trx) => {
+  await transaction(system.db, async (trx) => {
     await reserve(trx, `token ${id}`)
-    return store.remove(trx, id)
+    const account = await store.remove(trx, id)
+    if (account === undefined) throw noToken(id)
+    record(system, trx, 'token_deleted', { account, token: id })
   })
-  if (account === undefined) throw noToken(id)
-  await record(system, 'token_deleted', { account, token: id })
 }
 
 /**
@@ -212,7 +211,7 @@ export async function revoke(system: System, id: string): Promise<void> {
  */
 export async function bind(system: System, id: string, bound: Account): Promise<Token> {
   if (!isUuid(id)) throw noToken(id)
-  const result = await transaction(system.db, async (trx) => {
+  return transaction(system.db, async (trx) => {
     await reserve(trx, `token ${id}`)
     const token = await store.find(trx, id, system.now(), undefined)
     if (token === undefined) throw noToken(id)
@@ -226,10 +225,9 @@ export async function bind(system: System, id: string, bound: Account): Promise<
     ]
     if (problems.length > 0) throw new Invalid({ non_field_errors: problems })
     await store.bind(trx, id, bound.id)
+    record(system, trx, 'token_bound', { account: bound.id, token: id })
     return (await store.find(trx, id, system.now(), undefined))!
   })
-  await record(system, 'token_bound', { account: bound.id, token: id })
-  return result
 }
 
 function noToken(id: string): NotFound {

@@ -100,6 +100,32 @@ test('so are log-ins, tokens, policies, members, limits and transfers, without s
   t.deepEqual(await query(service().system.db, 'select from history where account_id = :id', { id }), [])
 })
 
+test('what happened to an account is stored with the change, or neither is', async (t) => {
+  const { db } = service().system
+  const { api, id, tokenId } = await service().account()
+  const tokens = async () =>
+    (succeeded(await api.get('/auth/tokens/'), 200).json as { id: string }[]).map(({ id }) => id)
+  await query(
+    db,
+    `create function refuse() returns trigger language plpgsql as $$
+     begin raise exception 'refused' using errcode = 'disk_full'; end $$`,
+  )
+  for (const table of ['tokens', 'history']) {
+    const owner = table === 'tokens' ? 'owner_id' : 'account_id'
+    // At the commit: what the transaction has stored goes.
+    await query(
+      db,
+      `create constraint trigger refusal after insert on ${table} deferrable initially deferred for each row
+       when (new.${owner} = '${id}') execute function refuse()`,
+    )
+    t.is((await api.post('/auth/tokens/', { name: 'ci' })).status, 503, table)
+    await query(db, `drop trigger refusal on ${table}`)
+    t.deepEqual([await tokens(), await activityOf(api)], [[tokenId], []], table)
+  }
+  succeeded(await api.post('/auth/tokens/', { name: 'ci' }), 201)
+  t.deepEqual(typesOf(await activityOf(api)), ['token_created'])
+})
+
 test('each sees the domains that it sees, and what is of the account only who may read the account', async (t) => {
   const { account, api } = await service()
     .account()
