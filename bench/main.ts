@@ -7,6 +7,7 @@ import { authentication } from './authentication.ts'
 import { bulk } from './bulk.ts'
 import { ciStart } from './ci-start.ts'
 import { consolePages } from './console.ts'
+import { cpu, cpuSettings } from './cpu.ts'
 import { dnsUpdate, dnsUpdateSettings } from './dns-update.ts'
 import { domainCreation } from './domain-creation.ts'
 import { domains } from './domains.ts'
@@ -61,12 +62,14 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   secondaries,
   attacks: attacksOnOthers,
   console: consolePages,
+  cpu,
   'ci-start': ciStart,
 }
 
 /** The settings of the service for a bench that needs others than the defaults. */
 const SETTINGS: Record<string, Record<string, string>> = {
   accounts: accountSettings,
+  cpu: cpuSettings,
   'dns-update': dnsUpdateSettings,
   'login-attack': loginAttackSettings,
   nsec: nsecSettings,

@@ -8,9 +8,9 @@ import { finished } from 'node:stream/promises'
 import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
 import { projectFolder } from '../../src/installation/project.ts'
+import type { PowerDns } from '../../src/private-servers/powerdns.ts'
 import { startStack } from '../../src/private-servers/stack.ts'
 import type { Backends } from '../../src/process/create-system.ts'
-import type { Server } from '../../test/support/dns/dns.ts'
 import { apiUrl, environmentFor } from '../../test/support/servers/service.ts'
 import type { Inside } from './inside.ts'
 
@@ -40,8 +40,8 @@ export interface Setup extends Service {
   backends: Backends
   databaseUrl: string
   pdnsApiUrl: string
-  /** Where PowerDNS answers queries. */
-  primary: Server
+  /** Its PowerDNS. */
+  primary: PowerDns
   /** The secret of the token that `api` uses. */
   secret: string
   /** Starts another service on the same servers, with other settings. */

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fill } from './size.ts'
+import { compare, type Task } from './support/measure.ts'
+import type { Setup } from './support/setup.ts'
+import { address, rawName, rawPatch, rawRRset, zone } from './support/zones.ts'
+
+const RRSETS = 480
+const REQUESTS = 2_000
+
+/** Seconds for which an idle service is watched. */
+const IDLE = 10
+
+export const cpuSettings = { THROTTLE: 'off' }
+
+/**
+ * The processor time of the service's process for each kind of request, beside that of PowerDNS' process for a change of one
+ * RRset in a zone of the same size; and that of a second in which nobody asks.
+ */
+export async function cpu(setup: Setup): Promise<void> {
+  const { api, inside, primary, read } = setup
+  await fill(setup, RRSETS)
+  const path = `/domains/${zone(RRSETS)}`
+  const kinds: [what: string, requests: number, task: Task][] = [
+    ['the index', REQUESTS, () => read('/')],
+    ['GET of one RRset', REQUESTS, () => read(`${path}/rrsets/host1/A/`)],
+    ['PATCH of one RRset', REQUESTS, (i) => api('PATCH', `${path}/rrsets/host1/A/`, { records: [address(i)] })],
+    [`list of ${RRSETS} RRsets`, REQUESTS / 4, () => read(`${path}/rrsets/`)],
+    [`export of ${RRSETS} RRsets`, REQUESTS / 4, () => read(`${path}/zonefile/`)],
+    ['creation of a domain', REQUESTS / 8, (i) => api('POST', '/domains/', { name: zone(`new${i}`) })],
+  ]
+  const change: Task = (i) => rawPatch(setup, RRSETS, [rawRRset(`host1.${rawName(RRSETS)}`, 'A', address(i))])
+  const theirs = await perRun(REQUESTS, change, () => Promise.resolve(processorTime(primary.pid)))
+  for (const [what, requests, task] of kinds) {
+    const ours = await perRun(requests, task, async () => (await inside()).cpu)
+    compare(`CPU of ${what}`, 'ms', ours, theirs)
+  }
+  const before = (await inside()).cpu
+  await sleep(IDLE * 1_000)
+  compare('CPU of an idle second', 'ms', ((await inside()).cpu - before) / IDLE, theirs)
+}
+
+/** The milliseconds that a run costs, after as many that warm up. */
+async function perRun(runs: number, task: Task, spent: () => Promise<number>): Promise<number> {
+  for (let i = 1; i <= runs; i++) await task(i)
+  const before = await spent()
+  for (let i = runs + 1; i <= 2 * runs; i++) await task(i)
+  return ((await spent()) - before) / runs
+}
+
+/** The milliseconds of processor time that a process has used. */
+function processorTime(pid: number): number {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13)
+  // The kernel counts in hundredths of a second.
+  return (Number(user) + Number(system)) * 10
+}
