@@ -6,7 +6,7 @@ type Query = (this: pg.Client, ...args: unknown[]) => unknown
 
 /** The queries of the background loops, those with which a session begins, and those of writes that take over a second. */
 const TIMED =
-  /from marks\s+where retry_at|^select from marks where zone|^select$|^\s*set timezone|pg_is_in_recovery|pg_walfile_name|from incarnations$/
+  /from marks\s+where retry_at|^select from marks where zone|^select$|pg_is_in_recovery|pg_walfile_name|from incarnations$/
 
 /** The SQL statements that this process sends while `work` runs, without those that depend on time. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {

@@ -5,7 +5,7 @@ import { keepStrangers } from '../adoption/adoption.ts'
 import { audit, named } from '../repair/audit.ts'
 
 /** Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it. */
-const FAILOVER_PAUSE = 1_000
+const FAILOVER_PAUSE = 2_000
 
 /**
  * Notices, until stopped, that Postgres has crashed, or that a standby has replaced it, and makes DNS equal to the

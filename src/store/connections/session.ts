@@ -16,13 +16,18 @@ export const HEARTBEAT_PAUSE = 5_000
 const LOST_CLIENT_PAUSE = 1_000
 
 /** Settings of every session. synchronous_commit is set here because the server's default may be weaker. */
-const SESSION = `
-  set timezone = 'UTC';
-  set synchronous_commit = on;
-  set lock_timeout = ${QUEUE_TIMEOUT};
-  set idle_in_transaction_session_timeout = ${IDLE_TIMEOUT};
-  set client_connection_check_interval = ${LOST_CLIENT_PAUSE};
-`
+const SETTINGS = {
+  timezone: 'UTC',
+  synchronous_commit: 'on',
+  lock_timeout: QUEUE_TIMEOUT,
+  idle_in_transaction_session_timeout: IDLE_TIMEOUT,
+  client_connection_check_interval: LOST_CLIENT_PAUSE,
+}
+
+const SESSION = `select pg_is_in_recovery() as standby,
+  ${Object.entries(SETTINGS)
+    .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    .join()}`
 
 /**
  * The position of a server in the history of a database. Its timeline is a number, which increases at each promotion of
@@ -53,14 +58,14 @@ const newest = new Map<string, Newest>()
 export async function prepareSession(client: pg.ClientBase, time: number): Promise<void> {
   const late = setTimeout(destroy, time, client)
   try {
-    await Promise.all([requirePrimary(client), client.query(SESSION)])
+    await prepare(client)
   } finally {
     clearTimeout(late)
   }
 }
 
-async function requirePrimary(client: pg.ClientBase): Promise<void> {
-  const asked = client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+async function prepare(client: pg.ClientBase): Promise<void> {
+  const asked = client.query<{ standby: boolean }>(SESSION)
   const [{ rows }, position] = await Promise.all([asked, positionOf(client)])
   if (rows[0]!.standby) throw notPrimary('the server is a standby')
   if (position === undefined) return
