@@ -220,9 +220,7 @@ export interface Nameserver {
   hasSerial(zone: Name, serial: number): Promise<boolean>
   /** Returns the serial that is served for a version that was published then; the nameserver may have increased it. */
   servedSerial(version: number, published: Timestamp): number
-  /** Returns the SOA RRset with the serial served for this version. The nameserver increases it when signing again. */
-  servedSoa(zone: Name, version: number): Promise<PublishedRRset>
-  /** Returns the SOA RRset that is served then for this version, without asking. */
+  /** Returns the SOA RRset that is served then for this version. */
   soaOf(zone: Name, version: number, at: Timestamp): PublishedRRset
   /** Reads the whole zone; undefined if it does not exist. @param transfers required by `configured`; undefined: any */
   read(zone: Name, transfers?: Transfers): Promise<PublishedZone | undefined>

@@ -143,8 +143,6 @@ export interface ZoneAnswer {
   kind: string
   account: string
   serial: number
-  /** The serial that resolvers see. */
-  edited_serial: number
   dnssec: boolean
   nsec3param: string
   nsec3narrow: boolean

@@ -25,7 +25,7 @@ import { exportKeys, importKey, listKeys, setKeys, signingKeys, stateOf } from '
 import { setOwnCds } from './metadata.ts'
 import { isNsec3Label, NSEC3_LABEL } from './nsec3.ts'
 import { clientAt, DNS_ANSWER_TIME } from './own-dns.ts'
-import { readSerial, readServedSoa, readZone } from './published-zone.ts'
+import { readSerial, readZone } from './published-zone.ts'
 import type { Spelling } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits } from './traits.ts'
@@ -215,10 +215,6 @@ export class PowerDns implements Nameserver {
 
   servedSerial(version: number, published: Timestamp): number {
     return servedSerial(version, published)
-  }
-
-  async servedSoa(zone: Name, version: number): Promise<PublishedRRset> {
-    return readServedSoa(this.#api, zone, version)
   }
 
   soaOf(zone: Name, version: number, at: Timestamp): PublishedRRset {

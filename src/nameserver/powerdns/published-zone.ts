@@ -1,8 +1,7 @@
 import type { Name } from '../../dns/names.ts'
-import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import type { KeyState, PublishedRRset, PublishedZone, Transfers } from '../nameserver.ts'
-import { type Api, getZone, ifPresent, type ZoneAnswer, zonePath } from './api.ts'
+import type { KeyState, PublishedZone, Transfers } from '../nameserver.ts'
+import { type Api, getZone, ifPresent } from './api.ts'
 import { listKeys, stateOf } from './cryptokeys.ts'
 import { ownCdsOf, readMetadata } from './metadata.ts'
 import { denialOf } from './nsec3.ts'
@@ -52,19 +51,6 @@ export async function readSerial(api: Api, zone: Name): Promise<number | undefin
   // In the list, because there PowerDNS need not look at keys and settings.
   const answer = await api.call('GET', `/zones?zone=${encodeURIComponent(zone)}&dnssec=false`, answerTime(0))
   return (answer as { serial: number }[])[0]?.serial
-}
-
-/** Returns the SOA RRset with the serial that is served for this version. @throws NameserverFailure */
-export async function readServedSoa(api: Api, zone: Name, version: number): Promise<PublishedRRset> {
-  const query = `rrset_name=${encodeURIComponent(zone)}&rrset_type=SOA`
-  const answer = (await api.call('GET', `${zonePath(zone)}?${query}`, answerTime(0))) as ZoneAnswer
-  const [rrset] = answer.rrsets
-  if (rrset === undefined) throw new NameserverFailure('failed', 'the zone has no SOA')
-  const records = rrset.records.map(({ content }) => {
-    const [primary, mailbox, , ...times] = content.split(' ')
-    return [primary, mailbox, version + answer.edited_serial - answer.serial, ...times].join(' ')
-  })
-  return { subname: '', type: 'SOA', ttl: rrset.ttl, records }
 }
 
 /** Reports whether a key is there twice: an import that arrived late has repeated it (powerdns.md §8). */

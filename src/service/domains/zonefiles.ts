@@ -164,7 +164,7 @@ function textsIn({ problems }: ZoneFileError): string[] {
 /** The text of a domain, in some form. */
 export interface Form {
   /** Returns what comes before the RRsets of this version. @throws NotFound, NameserverFailure */
-  head: (version: number) => string | Promise<string>
+  head: (version: number) => string
   /** Returns the text of an RRset. */
   rrset: (rrset: RRsetState) => string
   tail: string
@@ -207,7 +207,7 @@ export async function* exportIn(
   try {
     let text: string | undefined
     for await (const { version, rrsets } of store.snapshot(system.db, domain.id, filter)) {
-      text ??= await form.head(version)
+      text ??= form.head(version)
       for (const rrset of rrsets) {
         text += form.rrset(rrset)
         // A single RRset may have two million octets, because each record repeats the name.
@@ -227,9 +227,9 @@ export async function* exportIn(
 }
 
 /** Prints a comment, and the SOA. */
-async function headOf(system: System, domain: Domain, version: number, host: string): Promise<string> {
+function headOf({ nameserver, now }: System, domain: Domain, version: number, host: string): string {
   const name = absolute(domain.name)
-  const soa = { name, ...(await system.nameserver.servedSoa(name, version)) }
-  const time = system.now().replace('T', ' ').replace('Z', '+00:00')
+  const soa = { name, ...nameserver.soaOf(name, version, now()) }
+  const time = now().replace('T', ' ').replace('Z', '+00:00')
   return `; Zonefile for ${domain.name} exported from ${host} at ${time}\n${printRRset(soa)}`
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { stringify } from '../../flow/slices.ts'
 import { COLLECTION_ITEMS } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
-import { begin, type Db, one, query } from '../database.ts'
+import { allOf, begin, type Db, one, query, sendAlong } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 
 /** RRsets of a zone file that are read at once from the database: each may have some 64,000 octets. */
@@ -172,27 +172,28 @@ export async function* snapshot(
   { subname, type }: Filter = {},
 ): AsyncGenerator<{ version: number; rrsets: RRsetState[] }> {
   await using trx = await begin(pool)
-  await query(
-    trx.db,
-    `declare portions no scroll cursor for
+  // Sent with the first portion.
+  const declared = sendAlong(
+    query(
+      trx.db,
+      `declare portions no scroll cursor for
      select domains.version, rrsets.subname, rrsets.type, rrsets.ttl, rrsets.records
      from domains left join rrsets on rrsets.domain_id = domains.id
        ${subname === undefined ? '' : 'and subname = :subname'} ${type === undefined ? '' : 'and type = :type'}
      where domains.id = :domainId
      order by rrsets.subname collate "C", rrsets.type collate "C"`,
-    { domainId, subname, type },
+      { domainId, subname, type },
+    ),
   )
-  let portion = PORTION
-  for (;;) {
-    const rows = await query<{ version: number } & (RRsetState | { subname: null })>(
-      trx.db,
-      `fetch ${portion} from portions`,
-    )
+  type Row = { version: number } & (RRsetState | { subname: null })
+  for (let portion = PORTION; ;) {
+    const [, rows] = await allOf([declared, query<Row>(trx.db, `fetch ${portion} from portions`)])
     const [first] = rows
     if (first === undefined) return
+    yield { version: first.version, rrsets: rows.filter((row) => row.subname !== null) }
+    if (rows.length < portion) return
     const isSmall = rows.every((row) => row.subname === null || row.records.join().length <= SMALL)
     portion = isSmall ? LARGE_PORTION : PORTION
-    yield { version: first.version, rrsets: rows.filter((row) => row.subname !== null) }
   }
 }
 
