@@ -152,7 +152,7 @@ async function requests([many, few]: readonly [Setup, Setup]): Promise<void> {
   const read =
     ({ read }: Setup, path: string) =>
     async () => {
-      const { status } = await read(path)
+      const status = await read(path)
       if (status !== 200) throw new Error(`${path}: ${status}`)
     }
   const both = async (what: string, runs: number, task: (setup: Setup) => () => Promise<unknown>) => {

@@ -22,8 +22,8 @@ export interface Service {
   api: (method: string, path: string, body?: unknown) => Promise<unknown>
   /** Sends text as the body, with any secret; resolves to the status of the response, and discards its body. */
   send: (method: string, path: string, text: string, secret?: string) => Promise<number>
-  /** Sends a GET with any secret; accepts any status. */
-  read: (path: string, secret?: string) => Promise<{ status: number; link: string }>
+  /** Sends a GET with any secret; resolves to the status, whichever it is. */
+  read: (path: string, secret?: string) => Promise<number>
   /** Its base URL, without path. */
   url: string
   pid: number
@@ -153,7 +153,7 @@ async function startService(env: NodeJS.ProcessEnv, log: string): Promise<Servic
           headers: { authorization: `Token ${secret}` },
         })
         await answer.body.dump()
-        return { status: answer.statusCode, link: String(answer.headers['link'] ?? '') }
+        return answer.statusCode
       },
       url,
       pid: child.pid!,
