@@ -1,7 +1,7 @@
 import { createApp } from '../http/app.ts'
 import { listen, type Listener, listenForScrapes } from '../http/listen.ts'
 import { projectVersion } from '../installation/project.ts'
-import { delegationScan } from '../service/delegation/checking.ts'
+import { DELEGATION_SCAN } from '../service/delegation/checking.ts'
 import { NOTIFICATION } from '../service/delegation/notifying.ts'
 import { SIGNALLING } from '../service/delegation/signalling.ts'
 import { HISTORY_LIMITS } from '../service/domains/history-limits.ts'
@@ -59,7 +59,7 @@ export async function serve(system: System): Promise<Running> {
     ...REPAIR_SCANS,
     ...rolloverScans(),
     catalogScan(),
-    delegationScan(),
+    DELEGATION_SCAN,
     SIGNALLING,
     HISTORY_LIMITS,
     RETENTION,

@@ -57,7 +57,8 @@ export async function add(trx: Db, work: NewWork[], now: Timestamp): Promise<voi
 /** What is found in tables of its own, and whether there is any. The clock of rollovers and marks is that of the database. */
 const SCANNED = {
   marks: 'select from marks where retry_at <= now()',
-  delegations: 'select from delegations where due <= :now',
+  // The index has those that wait apart.
+  delegations: 'select from delegations where (waits is null) = any (array[false, true]) and due <= :now',
   rollovers: '(select from rollovers) union all (select from rollover_notices)',
   catalog: 'select from catalog_members where gone or not listed',
 }

@@ -1,7 +1,8 @@
 import test from 'ava'
 import type { DelegationState } from '../../src/service/delegation/judgement.ts'
-import { followTrouble, nextCheck, NO_TROUBLE, waitsAfter } from '../../src/service/delegation/planning.ts'
+import { followTrouble, nextCheck, waitsAfter } from '../../src/service/delegation/planning.ts'
 import { later, secondsBetween } from '../../src/time.ts'
+import { NO_TROUBLE } from '../support/state/checks.ts'
 
 // When owners get mails about their delegations, and when domains are checked again.
 

@@ -292,6 +292,38 @@ test('notifications of parents become work, also those of a process of the versi
   })
 })
 
+test('domains that no process has planned to check get a plan, those of before within a day', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    for (const name of migrations().reverse()) if (name >= '52_first_checks') await undo(db, name)
+    const add = (name: string) =>
+      query(
+        db,
+        `with account as (
+           insert into accounts (email, created, credentials_changed, state)
+           values (:name || '@example.test', now(), now(), 'active') returning id
+         )
+         insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
+         select :name, id, 60, 1, 0, now() - case :name when 'old.test' then interval '8 days' else interval '6 days' end,
+           now(), now() from account`,
+        { name },
+      )
+    await add('old.test')
+    await add('young.test')
+    await migrate(url)
+    await add('new.test')
+    const sql = `select name, state, waits, due between touched and touched + interval '2 minutes' as soon,
+        due < touched + interval '25 hours' as planned
+      from delegations join domains on id = domain_id order by domains.id`
+    const [old, ...others] = await query(db, sql)
+    t.like(old, { name: 'old.test', state: 'unknown', waits: null, planned: true })
+    t.deepEqual(others, [
+      { name: 'young.test', state: 'unknown', waits: 0, soon: true, planned: true },
+      { name: 'new.test', state: 'unknown', waits: 0, soon: true, planned: true },
+    ])
+  })
+})
+
 test('the members of several catalog zones become those of one', async (t) => {
   await withEmptyDatabase(async (url, db) => {
     await migrate(url)

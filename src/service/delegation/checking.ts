@@ -1,25 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { reasonOf } from '../../errors.ts'
-import { RECOVERY_PAUSE } from '../../flow/background.ts'
 import type { DueDomain } from '../../store/domains/delegations.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
 import { exclusively } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
-import { later, secondsBetween, type Timestamp } from '../../time.ts'
+import { later } from '../../time.ts'
 import { findNamed } from '../domains/domains.ts'
 import type { Scan } from '../work/work.ts'
 import { check, checkRoutinely, type Delegation } from './checks.ts'
-import { WAITING_TIME } from './planning.ts'
 
-/** Seconds between two searches for domains without a plan. */
-const PLANNING_PAUSE = 60
-
-/** The domains of a batch, and those that are planned at a time. */
+/** The domains of a batch. */
 const BATCH = 20
-const PLANNED = 1_000
 
 /** The domains whose parents are asked at the same time. */
 const PARALLEL = 10
@@ -36,38 +30,20 @@ export function asksParents({ config }: Pick<System, 'config'>): boolean {
 }
 
 /** Checks the delegations of all domains in turn, if the settings say so. */
-export function delegationScan(): Scan {
-  let planning: Timestamp = ''
-  return {
-    name: 'delegation checks',
-    of: 'delegations',
-    pause: RECOVERY_PAUSE,
-    isOn: (system) => asksParents(system) && system.nameserver.problem === undefined,
-    async run(system, stopping) {
-      planning = await checkDue(system, planning, stopping)
-      return secondsBetween(system.now(), planning) * 1_000
-    },
-  }
+export const DELEGATION_SCAN: Scan = {
+  name: 'delegation checks',
+  of: 'delegations',
+  isOn: (system) => asksParents(system) && system.nameserver.problem === undefined,
+  run: checkDue,
 }
 
-/**
- * Checks some of the domains that are due, unless another process checks.
- * @param planning the time of the next search for domains without a plan; empty: now
- * @returns the next such time
- */
-export async function checkDue(system: System, planning: Timestamp, signal: AbortSignal): Promise<Timestamp> {
-  let next = planning
+/** Checks some of the domains that are due, unless another process checks. */
+export async function checkDue(system: System, signal: AbortSignal): Promise<void> {
   await exclusively(system.db, 'checks at the parent', async () => {
-    const now = system.now()
-    if (now >= planning) {
-      const planned = await store.plan(system.db, now, later(now, -WAITING_TIME), PLANNED)
-      if (planned < PLANNED) next = later(now, PLANNING_PAUSE)
-    }
-    await pLimit(PARALLEL).map(await store.due(system.db, now, BATCH), async (domain) => {
+    await pLimit(PARALLEL).map(await store.due(system.db, system.now(), BATCH), async (domain) => {
       if (!signal.aborted) await checkOne(system, domain, signal)
     })
   })
-  return next
 }
 
 /** Checks one domain; a failure does not reach the others. */

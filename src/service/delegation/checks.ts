@@ -19,7 +19,7 @@ import { groupOf } from '../throttling/callers.ts'
 import { type DelegationState, judge, STATES } from './judgement.ts'
 import { type Home, isUnchanged, type Observation, observe } from './observation.ts'
 import { tellOwner } from './owner-mails.ts'
-import { followTrouble, nextCheck, NO_TROUBLE, waitsAfter } from './planning.ts'
+import { followTrouble, nextCheck, waitsAfter } from './planning.ts'
 
 export { STATES, type DelegationState, type DomainState }
 
@@ -145,7 +145,7 @@ async function note(system: System, domain: Domain, observation: Observation): P
   await transaction(system.db, async (trx) => {
     // The domain first, as its deletion does, to prevent deadlocks.
     if ((await domains.keep(trx, domain.name, domain.ownerId)) !== domain.id) return
-    const before = (await store.take(trx, domain.id)) ?? { ...NO_TROUBLE, waits: 0 }
+    const before = (await store.take(trx, domain.id))!
     const { mail, ...trouble } = followTrouble(before, state, now)
     const waits = waitsAfter(before.waits, state, domain.created, now)
     await store.put(trx, domain.id, {

@@ -6,7 +6,7 @@ import type { DelegationState } from './judgement.ts'
 export const WAITING_PAUSES = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
 
 /** Seconds for which a new domain waits, at most. */
-export const WAITING_TIME = 7 * DAY
+const WAITING_TIME = 7 * DAY
 
 /** Seconds between two checks of other domains: at least a day, and at random more, so that they never come in step. */
 const PAUSE = DAY
@@ -21,8 +21,6 @@ export type Trouble = Pick<StoredCheck, 'settled' | 'trouble' | 'since' | 'told'
 
 /** The mail that a check causes: a trouble is confirmed, or one that the owner knows is over. */
 export type Alarm = 'trouble' | 'over' | undefined
-
-export const NO_TROUBLE: Trouble = { settled: null, trouble: null, since: null, told: false, mailed: null }
 
 /**
  * Returns the trouble after a check, and the mail that it causes. States that say nothing about the delegation change

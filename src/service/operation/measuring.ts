@@ -69,7 +69,7 @@ async function measureDatabase({ db }: System, metrics: Metrics, version: string
   const [marked, queued, rows, counts, rolling, migration] = await Promise.all([
     marks.state(db),
     work.state(db, 'mail'),
-    estimates(db, ['domains', ...Object.keys(TABLES)]),
+    estimates(db, Object.keys(TABLES)),
     delegations.countByState(db),
     rollovers.state(db),
     latestMigration(db),
@@ -81,9 +81,6 @@ async function measureDatabase({ db }: System, metrics: Metrics, version: string
   metrics.set('zoneplane_oldest_mail_age_seconds', {}, queued.age)
   for (const [table, name] of Object.entries(TABLES)) metrics.set(name, {}, rows.get(table) ?? 0)
   const known = new Map(counts.map(({ state, number }) => [state, number]))
-  // Domains without a check, and those that the estimate counts besides.
-  const others = counts.reduce((sum, { state, number }) => (state === 'unknown' ? sum : sum + number), 0)
-  known.set('unknown', Math.max((rows.get('domains') ?? 0) - others, 0))
   for (const state of Object.keys(STATES)) {
     metrics.set('zoneplane_domains', { delegation: state }, known.get(state) ?? 0)
   }

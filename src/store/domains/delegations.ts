@@ -40,7 +40,7 @@ export interface DueDomain {
   name: string
 }
 
-/** Returns the last check of a domain; undefined: none is stored or planned. */
+/** Returns the last check of a domain; undefined: the domain is gone. */
 export async function find(db: Db, domainId: number): Promise<StoredCheck | undefined> {
   return maybeOne(db, `select ${COLUMNS} from delegations where domain_id = :domainId`, { domainId })
 }
@@ -48,27 +48,6 @@ export async function find(db: Db, domainId: number): Promise<StoredCheck | unde
 /** Acts like `find`, and keeps others from storing a check of the domain until the transaction ends. */
 export async function take(trx: Db, domainId: number): Promise<StoredCheck | undefined> {
   return maybeOne(trx, `select ${COLUMNS} from delegations where domain_id = :domainId for update`, { domainId })
-}
-
-/**
- * Plans checks of some domains that have none: of new ones in the next minute, of older ones in the next day, in random
- * order. Costs time linear in all domains.
- * @param young domains that were created after this time begin to wait for their delegation
- * @returns the number of these domains, at most `limit`
- */
-export async function plan(db: Db, now: Timestamp, young: Timestamp, limit: number): Promise<number> {
-  const planned = await query(
-    db,
-    `insert into delegations (domain_id, due, waits)
-       select id,
-         cast(:now as timestamptz) + random() * case when created > :young then interval '1 minute' else interval '1 day' end,
-         case when created > :young then 0 end
-       from domains where not exists (select from delegations where domain_id = id)
-       limit :limit for key share of domains
-     on conflict (domain_id) do nothing returning domain_id`,
-    { now, young, limit },
-  )
-  return planned.length
 }
 
 /** Returns some of the domains whose check is due, but no suspended ones: first those that wait, and the others in the order of their times. */

@@ -51,7 +51,8 @@ async function see(name: string, ds: string[]): Promise<void> {
     service().system.db,
     `insert into delegations (domain_id, state, checked, observation, due)
        select id, 'mismatch', now(), :observation, now() + interval '1 day' from domains where name = :name
-     on conflict (domain_id) do update set observation = excluded.observation`,
+     on conflict (domain_id) do update set observation = excluded.observation, checked = excluded.checked,
+       state = excluded.state, due = excluded.due`,
     { name, observation: JSON.stringify({ parent: 'example', servers: [{ ds: [] }, { ds }], nameservers: [] }) },
   )
 }
