@@ -142,6 +142,7 @@ test.serial('after a restore, zones are served as the backup has them, with high
       output,
     )
     t.deepEqual(await discrepancies({ ...servers(), system }, ['later.example']), [])
+    t.is(await withoutPlan(system), 0)
     t.true((await servedSerial(servers().powerDns, 'kept.example')) > serial)
     for (const name of ['kept.example', 'gone.example', 'later.example']) t.true(await isBelieved(name), name)
     // What the zone had is in its history, as a repair.
@@ -167,6 +168,12 @@ test.serial('after a restore, zones are served as the backup has them, with high
     t.deepEqual(await discrepancies({ ...servers(), system }), [])
   })
 })
+
+/** Counts the domains that nobody would check at the parent. */
+async function withoutPlan({ db }: System): Promise<number> {
+  const sql = 'select from domains where not exists (select from delegations where domain_id = id)'
+  return (await query(db, sql)).length
+}
 
 async function emailOf({ db }: System): Promise<string> {
   return (await query<{ email: string }>(db, 'select email from accounts'))[0]!.email
@@ -336,6 +343,7 @@ test.serial('a backup of an older schema is brought up to date; one of a newer s
       t.regex(output, /^zoneplane: restored 1 domains, 1 RRsets, 0 keys, 1 accounts, 0 tokens; schema 11_captchas$/m)
       t.deepEqual(await discrepancies({ ...servers(), system }, ['kept.example', 'later.example']), [])
       t.is((await query(system.db, 'select from keys')).length, 1)
+      t.is(await withoutPlan(system), 0)
     })
   } finally {
     await db.end()
