@@ -10,7 +10,6 @@ import { DomainsPage } from './pages/domains.tsx'
 import { ForgottenPage } from './pages/forgotten.tsx'
 import { HistoryPage } from './pages/history.tsx'
 import { MembersPage } from './pages/members.tsx'
-import { NameserversPage } from './pages/nameservers.tsx'
 import { NewDomainPage } from './pages/new-domain.tsx'
 import { NewTokenPage } from './pages/new-token.tsx'
 import { RecordsPage } from './pages/records.tsx'
@@ -37,7 +36,7 @@ import { useShared } from './shared.ts'
 const NAME = 'Zoneplane'
 
 /** A page, with the parameters of its path. */
-type Page = ComponentType<Record<string, string>>
+export type Page = ComponentType<Record<string, string>>
 
 /** The pages that need a session, by their paths. */
 const PAGES: Record<string, Page> = {
@@ -46,7 +45,6 @@ const PAGES: Record<string, Page> = {
   'domains/:name': RecordsPage as Page,
   'domains/:name/history': HistoryPage as Page,
   'domains/:name/dnssec': DnssecPage as Page,
-  'domains/:name/nameservers': NameserversPage as Page,
   'domains/:name/zonefile': ZonefilePage as Page,
   'domains/:name/settings': SettingsPage as Page,
   search: SearchPage,
@@ -64,11 +62,11 @@ const OPEN_PAGES: Record<string, Page> = {
   'signed-in': SignedInPage,
 }
 
-/** The console: its frame, and the page of the present path. */
-export function App() {
+/** The console: its frame, and the page of the present path. @param later further pages that need a session */
+export function App({ later }: { later: Record<string, Page> }) {
   useShared()
   const { path } = location.value
-  const found = pageAt(path)
+  const found = pageAt(path, later)
   const account = me.value?.account.email
   const isSignedIn = me.value?.mfa_pending === false
   useEffect(() => {
@@ -103,12 +101,12 @@ export function App() {
 }
 
 /** What a path shows now; undefined: there is no such page. */
-function pageAt(path: string): Found | undefined {
+function pageAt(path: string, later: Record<string, Page>): Found | undefined {
   const open = find(OPEN_PAGES, path)
   if (open !== undefined) return open
   if (session.value === undefined) return { Page: SignInPage, parameters: {} }
   if (me.value === undefined) return { Page: Beginning, parameters: {} }
-  return me.value.mfa_pending ? { Page: SecondFactorPage, parameters: {} } : find(PAGES, path)
+  return me.value.mfa_pending ? { Page: SecondFactorPage, parameters: {} } : (find(PAGES, path) ?? find(later, path))
 }
 
 /** Asks what the token of the session may do, which every page needs to know. */

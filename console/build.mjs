@@ -40,6 +40,8 @@ const outputFiles = bundle({
   inject: ['console/jsx.ts'],
   define: { QR_MODULE: JSON.stringify(qrModule) },
   external: [qrModule],
+  // Pages that few people look at are loaded when they are shown (later.ts).
+  splitting: true,
 })
 fs.rmSync(TARGET, { recursive: true, force: true })
 fs.mkdirSync(join(TARGET, 'assets'), { recursive: true })

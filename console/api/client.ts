@@ -101,7 +101,7 @@ function parsed(text: string): unknown {
 }
 
 /** What a request resolves with. */
-interface Outcome<T> {
+export interface Outcome<T> {
   data?: T
   error?: unknown
   response: Response

@@ -27,6 +27,11 @@ export function MemberCard({ member, onDeed }: { member: Member; onDeed: (deed: 
           {(isInvited || active) && <Ago at={active ?? invited} />}
         </span>
         {SOURCES[source] && <span>{SOURCES[source]}</span>}
+        {!isInvited && (
+          <a href={`activity?person=${encodeURIComponent(email)}`} aria-label={`Activity of ${email}`}>
+            Activity
+          </a>
+        )}
       </p>
       {source === 'group' ? (
         <p class="quiet">Its groups decide about this member.</p>

@@ -28,6 +28,7 @@ function pages({ mayCreate, mayManageTokens, maySee }: Rights): Goal[] {
         ]
       : []),
     { text: 'Search', to: 'search' },
+    { text: 'Activity', to: 'activity' },
     ...(maySee('tokens') ? [{ text: 'Tokens', to: 'tokens' }] : []),
     ...(mayManageTokens ? [{ text: 'Create token', to: 'tokens/new' }] : []),
     ...(maySee('members') ? [{ text: 'Members', to: 'members' }] : []),

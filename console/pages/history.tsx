@@ -27,14 +27,21 @@ type Open = { undo: Entry } | { state: number; title: string } | { restore: numb
 /** Who changed what in a domain, and when; undoes entries, and brings former states back. */
 export function HistoryPage({ name }: { name: string }) {
   const search = location.value.query.get('search') ?? ''
+  /** The entry that a link names. */
+  const id = location.value.query.get('entry')
   const [open, setOpen] = useState<Open>()
   const [version, setVersion] = useState<number>()
   const asked = useMore(
-    (cursor) => {
-      const params = { path: { name }, query: { cursor, search } }
-      return askPage(api.GET('/api/v1/domains/{name}/history/', { params }))
+    async (cursor) => {
+      const path = { name }
+      if (id === null) {
+        const query = { cursor, search }
+        return askPage(api.GET('/api/v1/domains/{name}/history/', { params: { path, query } }))
+      }
+      const only = api.GET('/api/v1/domains/{name}/history/{id}/', { params: { path: { name, id } } })
+      return { items: [await ask(only)], next: undefined }
     },
-    [name, search, version],
+    [name, search, id, version],
   )
   const close = () => {
     setOpen(undefined)
@@ -51,6 +58,11 @@ export function HistoryPage({ name }: { name: string }) {
           navigate(pathFor(name, text))
         }}
       />
+      {id !== null && (
+        <p>
+          One change. <a href={pathFor(name, '')}>Show all</a>
+        </p>
+      )}
       <Loaded asked={asked}>
         {(entries) =>
           entries.length === 0 ? (

@@ -30,6 +30,9 @@ export function TokenPage({ id }: { id: string }) {
             {isPresent(token) && <p>You are signed in with it.</p>}
             <Managed asked={policies}>{(list) => <p>{deedsOf(token, list)}</p>}</Managed>
             <Facts token={token} />
+            <p>
+              <a href={`activity?token=${token.id}`}>What it has done lately</a>
+            </p>
             <Panel title="What it may write">
               {token.user_override === null && <p>It can read all your domains.</p>}
               {policies.value && <TokenPolicies token={token} policies={policies.value} reload={policies.reload} />}

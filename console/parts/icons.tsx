@@ -23,6 +23,7 @@ const SHAPES: Record<string, ComponentChildren> = {
       <path d="M8 2v8M5 7l3 3 3-3M2.5 10v3.5h11V10" />
     </>
   ),
+  activity: <path d="M1.5 8h3l2-5 3 10 2-5h3" />,
   search: (
     <>
       <circle cx="7" cy="7" r="4.5" />

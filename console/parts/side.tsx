@@ -8,6 +8,7 @@ import { Icon, Mark } from './icons.tsx'
 const PARTS = [
   ['', 'Domains'],
   ['search', 'Search'],
+  ['activity', 'Activity'],
   ['tokens', 'Tokens'],
   ['members', 'Members'],
   ['account', 'Account'],

@@ -8,7 +8,17 @@ const texts = (typed: string, domains: string[], rights: Parameters<typeof goals
 test('before anything is typed, there are the domains in their order, the pages, and acts of the first domain', (t) => {
   t.deepEqual(texts('', ['b.example', 'a.example']), [
     ...['b.example', 'a.example'],
-    ...['Domains', 'Add domain', 'Import zone file', 'Search', 'Tokens', 'Create token', 'Members', 'Account'],
+    ...[
+      'Domains',
+      'Add domain',
+      'Import zone file',
+      'Search',
+      'Activity',
+      'Tokens',
+      'Create token',
+      'Members',
+      'Account',
+    ],
     ...['Add record to b.example', 'History of b.example', 'DNSSEC of b.example'],
     ...['Nameservers of b.example', 'Zone file of b.example', 'Settings of b.example'],
   ])

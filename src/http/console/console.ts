@@ -11,7 +11,7 @@ import { Refusal } from '../kit/refusal.ts'
 const FOLDER = join(import.meta.dirname, '..', '..', '..', 'web')
 
 /** The names of assets, which contain hashes of their contents. */
-const ASSET = /^\/console\/assets\/((?:main|qr)-[\dA-Z]+\.(js|css))$/
+const ASSET = /^\/console\/assets\/((?:chunk|later|main|qr)-[\dA-Z]+\.(js|css))$/
 
 const MEDIA_TYPES: Record<string, string> = { js: 'text/javascript', css: 'text/css' }
 

@@ -1,0 +1,174 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { components } from '../../build/api-types.d.ts'
+import { api, askPage, type Outcome } from '../api/client.ts'
+import { me } from '../api/me.ts'
+import { authorWithoutToken, eventWords, KINDS } from '../model/activity.ts'
+import { authorOf, byDay, dayWords, deedOf } from '../model/history.ts'
+import { shownName } from '../model/rrset.ts'
+import { Chips } from '../parts/chips.tsx'
+import { Loaded, useMore } from '../parts/loading.tsx'
+import { Clock } from '../parts/time.tsx'
+import { TypeBadge } from '../parts/type-badge.tsx'
+import { location, navigate } from '../router.ts'
+
+type Activity = components['schemas']['Activity']
+
+/** The filters of links to the page. */
+const LINKED = ['domain', 'token', 'person'] as const
+
+/** What happened in all domains and to the account, and who did it. */
+export function ActivityPage() {
+  const { query } = location.value
+  const filters = Object.fromEntries(['type', 'search', ...LINKED].map((name) => [name, query.get(name) ?? '']))
+  // With the media type of the console's requests, it is a list.
+  const ask = (cursor: string) =>
+    api.GET('/api/v1/activity/', { params: { query: { cursor, ...filters } } }) as Promise<Outcome<Activity[]>>
+  const asked = useMore((cursor) => askPage(ask(cursor)), [query.toString()])
+  const show = (changes: Record<string, string>) => {
+    const wanted = Object.entries({ ...filters, ...changes }).filter(([, value]) => value !== '')
+    navigate(`activity?${new URLSearchParams(wanted).toString()}`)
+  }
+  return (
+    <>
+      <Search
+        asked={filters['search']!}
+        onSearch={(search) => {
+          show({ search })
+        }}
+      />
+      <Chips
+        label="What happened"
+        chips={KINDS.map(([view, text]) => ({ view, text }))}
+        chosen={filters['type']!}
+        onChoose={(type) => {
+          show({ type })
+        }}
+      />
+      {LINKED.filter((name) => filters[name] !== '').map((name) => (
+        <p key={name}>
+          Only {name === 'token' ? 'of one token' : `of ${filters[name]}`}.{' '}
+          <button
+            class="small"
+            onClick={() => {
+              show({ [name]: '' })
+            }}
+          >
+            Of all
+          </button>
+        </p>
+      ))}
+      <Loaded asked={asked}>{(entries) => <Days entries={entries} hasMore={asked.more !== undefined} />}</Loaded>
+    </>
+  )
+}
+
+function Search({ asked, onSearch }: { asked: string; onSearch: (search: string) => void }) {
+  const [text, setText] = useState(asked)
+  useEffect(() => {
+    setText(asked)
+  }, [asked])
+  return (
+    <form
+      class="tools"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSearch(text.trim())
+      }}
+    >
+      <input
+        type="search"
+        size={32}
+        aria-label="Search the activity"
+        placeholder="Domain, name or reason"
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value)
+          // The cross in it empties it.
+          if (event.currentTarget.value === '') onSearch('')
+        }}
+      />
+      <button>Search</button>
+    </form>
+  )
+}
+
+/** What happened on each day. */
+function Days({ entries, hasMore }: { entries: Activity[]; hasMore: boolean }) {
+  if (entries.length === 0) return <p role="status">{hasMore ? 'None of the latest matches.' : 'Nothing matches.'}</p>
+  return byDay(entries).map((day) => (
+    <section key={day.day.getTime()}>
+      <h2 class="day">{dayWords(day.day)}</h2>
+      <ol class="entries">
+        {day.entries.map((entry) => (
+          <li key={entry.id}>
+            <Line entry={entry} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  ))
+}
+
+function Line({ entry }: { entry: Activity }) {
+  const { created, domain, message, owner, token, address, subject } = entry
+  const isOfAccount = subject !== null && token === null
+  const author = isOfAccount ? authorWithoutToken(entry) : authorOf(entry, me.value!.account.email)
+  return (
+    <>
+      <p>
+        <span class="quiet">
+          <Clock at={created} />
+        </span>{' '}
+        {domain !== null && (
+          <>
+            <a class="mono" href={placeOf(entry)}>
+              {domain}
+            </a>{' '}
+          </>
+        )}
+        {subject === null ? <Deeds entry={entry} /> : eventWords(entry)}
+      </p>
+      <span class="quiet">
+        {owner === null ? author : <a href={`activity?person=${encodeURIComponent(owner)}`}>{author}</a>}
+        {address !== null && ` from ${address}`}
+      </span>
+      {message !== null && (
+        <p>
+          <bdi>{message}</bdi>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** The page that shows an entry of a domain, or what it is about. */
+function placeOf({ id, type, domain, version }: Activity): string {
+  if (type === 'domain_deleted') return '?view=deleted'
+  return `domains/${domain}${version === null ? (VIEWS[type] ?? '') : `/history?entry=${id}`}`
+}
+
+const VIEWS: Record<string, string> = { transfers_changed: '/nameservers', delegation_changed: '/dnssec' }
+
+const EVENTS: Record<string, 'creation' | 'deletion' | 'return'> = {
+  domain_created: 'creation',
+  domain_deleted: 'deletion',
+  domain_returned: 'return',
+}
+
+/** What changed in a domain. */
+function Deeds({ entry }: { entry: Activity }) {
+  const { named, rest } = deedOf({ ...entry, count: entry.count ?? 0, event: EVENTS[entry.type] ?? null })
+  return (
+    <>
+      {named.map((change, i) => (
+        <span key={i}>
+          {i > 0 && ', '}
+          <span class="mono">{shownName(change.subname)}</span> <TypeBadge type={change.type} />
+        </span>
+      ))}
+      {named.length > 0 && rest !== '' && ', '}
+      {rest}
+    </>
+  )
+}
