@@ -5,9 +5,10 @@ import { Domain, usePlace } from './support/clients.ts'
 import { blocks } from './support/documents.ts'
 import { describe, startPebble } from './support/pebble.ts'
 import { shell, succeeded } from './support/programs.ts'
-import { installPython } from './support/python.ts'
+import { usePython } from './support/python.ts'
 
 const place = usePlace()
+const path = usePython(['certbot', 'certbot-dns-desec', 'certbot-dns-powerdns'])
 
 /** certbot with an ACME server and folders of its own. */
 async function useCertbot(t: ExecutionContext, domain: Domain, token = place().servers.owner.secret) {
@@ -53,16 +54,14 @@ test.serial('certbot with hooks gets a certificate for a name below the apex and
 })
 
 test.serial('certbot-dns-desec gets a certificate for a name below the apex and its wildcard', async (t) => {
-  const PATH = await installPython(t, ['certbot', 'certbot-dns-desec'])
   const certbot = await useCertbot(t, await Domain.create(place(), 'plugin.test'))
   const [, commands] = blocks('docs/clients.md', 'certbot', certbot.changes)
-  await certbot.succeeds(commands!, { PATH })
+  await certbot.succeeds(commands!, { PATH: path() })
 })
 
 test.serial('certbot-dns-powerdns does so with a token for one RRset', async (t) => {
-  const PATH = await installPython(t, ['certbot', 'certbot-dns-powerdns'])
   const domain = await Domain.create(place(), 'powerdns.test')
   const certbot = await useCertbot(t, domain, await domain.tokenFor({ subname: '_acme-challenge.host' }, 'TXT'))
   const [, commands] = blocks('docs/clients.md', "certbot with PowerDNS' API", certbot.changes)
-  await certbot.succeeds(commands!, { PATH })
+  await certbot.succeeds(commands!, { PATH: path() })
 })

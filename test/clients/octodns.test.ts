@@ -6,9 +6,10 @@ import { newFolder } from '../support/servers/folders.ts'
 import { Domain, usePlace } from './support/clients.ts'
 import { blocks } from './support/documents.ts'
 import { shell, succeeded } from './support/programs.ts'
-import { installPython } from './support/python.ts'
+import { usePython } from './support/python.ts'
 
 const place = usePlace()
+const path = usePython(['octodns', 'octodns-desec', 'octodns-powerdns'])
 
 /** A zone with every type that octodns-desec knows. */
 const ZONE = `
@@ -41,8 +42,7 @@ async function creates(
     nameservers,
     folder,
     command,
-    PATH,
-  }: Record<'name' | 'folder' | 'command' | 'PATH', string> & {
+  }: Record<'name' | 'folder' | 'command', string> & {
     nameservers: string[]
   },
 ) {
@@ -53,7 +53,7 @@ async function creates(
   )
   mkdirSync(join(folder, 'zones'))
   writeFileSync(join(folder, 'zones', `${name}.yaml`), zone)
-  const env = { PATH, TOKEN: servers.owner.secret, REQUESTS_CA_BUNDLE: authority.file }
+  const env = { PATH: path(), TOKEN: servers.owner.secret, REQUESTS_CA_BUNDLE: authority.file }
   const sync = async () => succeeded(t, await shell(command, { folder, env }))
 
   t.regex(await sync(), /^\* {3}Summary: Creates=14, Updates=0, Deletes=0/m)
@@ -70,22 +70,20 @@ async function creates(
 }
 
 test('octoDNS creates a domain with all types that octodns-desec knows, and its second plan is empty', async (t) => {
-  const PATH = await installPython(t, ['octodns', 'octodns-desec'])
   const folder = newFolder()
   const [module, config, command] = blocks('docs/clients.md', 'octoDNS', { 'dns.example.net': place().front.host })
   writeFileSync(join(folder, 'zoneplane.py'), module!)
   writeFileSync(join(folder, 'config.yaml'), config!)
   const nameservers = ['ns1.example.net.', 'ns2.example.net.']
-  await creates(t, { name: 'octodns.test', nameservers, folder, command: command!, PATH })
+  await creates(t, { name: 'octodns.test', nameservers, folder, command: command! })
 })
 
 test('octodns-powerdns creates a domain with these types and the NS of the service, and its second plan is empty', async (t) => {
-  const PATH = await installPython(t, ['octodns', 'octodns-powerdns'])
   const folder = newFolder()
   const [host, port] = place().front.host.split(':')
   const changes = { 'dns.example.net': host!, 'port: 443': `port: ${port!}` }
   const [config, command] = blocks('docs/clients.md', "octoDNS with PowerDNS' API", changes)
   writeFileSync(join(folder, 'config.yaml'), config!)
   const nameservers = ['ns1.zoneplane.test.', 'ns2.zoneplane.test.']
-  await creates(t, { name: 'octopower.test', nameservers, folder, command: command!, PATH })
+  await creates(t, { name: 'octopower.test', nameservers, folder, command: command! })
 })

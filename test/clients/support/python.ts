@@ -1,4 +1,4 @@
-import type { ExecutionContext } from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { join } from 'node:path'
 import { projectFolder } from '../../../src/installation/project.ts'
 import { newFolder } from '../../support/servers/folders.ts'
@@ -20,8 +20,17 @@ export async function installPython(t: ExecutionContext, packages: string[]): Pr
   const folder = newFolder()
   const bin = join(folder, 'bin')
   succeeded(t, await run('python3', ['-m', 'venv', folder], { seconds: INSTALL_SECONDS }))
-  const install = ['install', '--quiet', '--no-cache-dir', '--constraint', VERSIONS, ...packages]
+  const install = ['install', '--quiet', '--no-cache-dir', '--no-compile', '--constraint', VERSIONS, ...packages]
   const env = process.env as Record<string, string>
   succeeded(t, await run(join(bin, 'pip'), install, { env, seconds: INSTALL_SECONDS }))
   return `${bin}:${process.env['PATH'] ?? ''}`
+}
+
+/** Does so for all tests of a file, whose programs share the environment. */
+export function usePython(packages: string[]): () => string {
+  let path = ''
+  test.serial.before(`${packages.join(' and ')} are installed`, async (t) => {
+    path = await installPython(t, packages)
+  })
+  return () => path
 }
