@@ -190,7 +190,7 @@ async function takeKilled(t: ExecutionContext, name: string, step: Step, moment:
 /** More than the moments of any step. */
 const WALKS = 30
 
-for (const { title, steps, killed } of [WAYS[0]!, ...random.some(WAYS.slice(1), depth(2, WAYS.length))]) {
+for (const { title, steps, killed } of [WAYS[0]!, ...random.some(WAYS.slice(1), depth(1, WAYS.length))]) {
   test(`a service that is killed anywhere in a rollover ${title} leaves the keys of one phase`, async (t) => {
     const [model, ...names] = await Promise.all(
       Array.from({ length: 1 + depth(2, WALKS) }, () => newDomain(service.api)),

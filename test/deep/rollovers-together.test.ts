@@ -21,7 +21,7 @@ const TTL = 1
 const WAITS = { dnskeyTtl: 1, dsMargin: 1, dsTtl: 1, parentPause: 1 }
 const service = useService({ MINIMUM_TTL: '1' }, undefined, WAITS)
 
-const DOMAINS = depth(6, 1_000)
+const DOMAINS = depth(4, 1_000)
 const AT_MOST = depth(2, 100)
 const WRITERS = 8
 
