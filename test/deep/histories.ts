@@ -290,8 +290,11 @@ function dataOf(address: string): Buffer {
 }
 
 /** Sends an update, and returns its answer as one of the API. */
-async function sendUpdate({ updatePort }: Worker, key: Key, parts: Parts): Promise<Pick<Answer, 'status' | 'text'>> {
-  const [answer] = await sendByTcp(updatePort, { messages: [signedWith(key, messageOf(parts)).message] })
+async function sendUpdate({ updates }: Worker, key: Key, parts: Parts): Promise<Pick<Answer, 'status' | 'text'>> {
+  const [answer] = await sendByTcp(updates.port, {
+    host: updates.host,
+    messages: [signedWith(key, messageOf(parts)).message],
+  })
   if (answer === undefined) throw new Error('no answer')
   const rcode = rcodeOf(answer)
   const status = { NOERROR: 200, YXRRSET: 412, NXRRSET: 412, SERVFAIL: 503 }[rcode] ?? 400

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestProcess, TestServers } from './harness.ts'
-import { freePort } from './servers/ports.ts'
+import { freePort, ownNetwork } from './servers/ports.ts'
 import { type PostgresProxy, startPostgresProxy } from './servers/postgres/postgres-proxy.ts'
 
 /** A process of the service behind a proxy of Postgres of its own. */
 export interface Worker {
   service: TestProcess
   postgres: PostgresProxy
-  /** Where it takes DNS UPDATE. */
-  updatePort: number
+  /** Where it takes DNS UPDATE, also after a restart. */
+  updates: { host: string; port: number }
   /** Kills the process and starts another one. */
   restart(): Promise<void>
 }
@@ -17,9 +17,10 @@ export interface Worker {
 export async function startWorker(servers: TestServers, environment: Record<string, string> = {}): Promise<Worker> {
   const postgres = await startPostgresProxy(environment['DATABASE_URL'] ?? servers.backends.databaseUrl)
   // PowerDNS stalls with more than ten connections in total.
-  const updatePort = await freePort()
+  const updates = { host: `${ownNetwork()}1`, port: await freePort() }
   const settings = {
-    DNS_UPDATE_PORT: String(updatePort),
+    DNS_UPDATE_HOST: updates.host,
+    DNS_UPDATE_PORT: String(updates.port),
     PDNS_CONNECTIONS: '4',
     LOG_LEVEL: 'error',
     ...environment,
@@ -29,7 +30,7 @@ export async function startWorker(servers: TestServers, environment: Record<stri
   const worker: Worker = {
     service: await start(),
     postgres,
-    updatePort,
+    updates,
     async restart() {
       await worker.service.kill()
       // A start fails while another fault keeps the backends away.

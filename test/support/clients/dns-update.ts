@@ -173,9 +173,9 @@ export async function sendTo(port: number, message: Buffer, time = 5_000): Promi
  */
 export async function sendByTcp(
   port: number,
-  { header = Buffer.alloc(0), messages, piece = Infinity }: { header?: Buffer; messages: Buffer[]; piece?: number },
+  { host = '127.0.0.1', header = Buffer.alloc(0), messages, piece = Infinity }: { host?: string; header?: Buffer; messages: Buffer[]; piece?: number }, // prettier-ignore
 ): Promise<Buffer[]> {
-  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  const socket = connect({ host, port, noDelay: true })
   const octets = Buffer.concat([header, ...messages.flatMap((message) => [uint16(message.length), message])])
   if (piece === Infinity) socket.write(octets)
   else
