@@ -94,7 +94,7 @@ export const METRICS = {
   ),
   zoneplane_accounts: gauge('About how many accounts there are.', {}),
   zoneplane_tokens: gauge('About how many tokens there are.', {}),
-  zoneplane_domains: gauge('About how many domains there are, by the state of their delegation.', { delegation: [] }),
+  zoneplane_domains: gauge('Domains, by the state of their delegation.', { delegation: [] }),
   zoneplane_rollovers: gauge('Domains whose keys are being replaced, by phase.', { phase: [] }),
   zoneplane_oldest_rollover_age_seconds: gauge(
     'Time since the oldest rollover in a phase entered it; 0 if there is none. Without those that wait for others.',
