@@ -70,7 +70,9 @@ test('a page reads a part of the entries, whatever the filter; a stream has all,
   const read = await readBy(async () => {
     for (const page of pages) {
       const statements = await statementsOf(async () => succeeded(await api.get(page), 200))
-      t.true(statements.length <= 4, statements.join('\n'))
+      // The service's own loops send others meanwhile.
+      const own = statements.filter((text) => /from history[^]* account_id = /.test(text))
+      t.true(own.length >= 1 && own.length <= 3, statements.join('\n'))
     }
   })
   t.true(read <= pages.length * LOOKED_AT, String(read))
