@@ -261,7 +261,7 @@ test('a scrape has every metric of the table, with its help, and monitor.md expl
 test('a scrape asks neither Postgres nor PowerDNS', async (t) => {
   const { proxy } = service()
   proxy.calls.length = 0
-  const scrapes = 100
+  const scrapes = 400
   const statements = await statementsOf(async () => {
     await Promise.all(Array.from({ length: scrapes }, () => scrapedText(service())))
   })
