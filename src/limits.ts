@@ -35,6 +35,10 @@ export const SHAPES_MAX = 20
 /** Names of domains that a membership can be limited to (contract §19.1). */
 export const MEMBER_DOMAINS_MAX = 1_000
 
+/** Webhooks of an account, and domains that one can be limited to (contract §22.1). */
+export const WEBHOOKS_MAX = 20
+export const WEBHOOK_DOMAINS_MAX = 1_000
+
 /** The highest SOA serial that an adopted zone may have: each change needs a higher one, and they end at 2³² - 1. */
 export const SERIAL_MAX = 4_200_000_000
 

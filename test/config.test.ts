@@ -29,6 +29,8 @@ const DEFAULTS: Config = {
   keyEncryptionKeys: [],
   console: true,
   powerdnsApi: true,
+  webhooks: true,
+  webhookNetworks: [],
   dnsUpdateHosts: ['127.0.0.1'],
   dnsUpdatePort: undefined,
   publicUrl: undefined,

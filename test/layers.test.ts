@@ -52,6 +52,7 @@ const ROOMS: Record<string, readonly string[]> = {
   http: [
     ...[
       'powerdns-api',
+      'webhooks',
       'sign-on',
       'accounts',
       'dyndns',
@@ -70,6 +71,7 @@ const ROOMS: Record<string, readonly string[]> = {
     ...[
       'ci',
       'operation',
+      'webhooks',
       'sign-on',
       'members',
       'accounts',

@@ -39,6 +39,10 @@ const WORDS: Record<string, string> = {
   domain_resumed: 'Served again',
   domain_moved: 'Moved to another account',
   delegation_changed: 'Delegation is',
+  webhook_created: 'Webhook added',
+  webhook_changed: 'Webhook changed',
+  webhook_deleted: 'Webhook deleted',
+  webhook_disabled: 'Webhook disabled',
 }
 
 /** Who did it, if no person: the service found it. */

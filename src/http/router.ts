@@ -16,6 +16,7 @@ import { service } from './service/service-resource.ts'
 import { SIGN_ON_GROUP } from './sign-on/sign-on-resource.ts'
 import { MEMBERS } from './tokens/member-resource.ts'
 import { POLICIES, TOKENS } from './tokens/token-resource.ts'
+import { WEBHOOKS } from './webhooks/webhook-resource.ts'
 
 /** The router with every path, the document that describes the API, and what makes that of PowerDNS' API, if served. */
 export interface Routing {
@@ -38,6 +39,7 @@ export function createRouter(config: Config): Routing {
     PASSKEYS,
     ...(config.oidcIssuer === undefined ? [] : [SIGN_ON_GROUP]),
     MEMBERS,
+    ...(config.webhooks ? [WEBHOOKS] : []),
     service(
       config,
       documents(() => document),

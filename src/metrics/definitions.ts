@@ -107,9 +107,15 @@ export const METRICS = {
   zoneplane_mails_queued: gauge('Mails that wait to be sent.', {}),
   zoneplane_oldest_mail_age_seconds: gauge('Age of the oldest of them; 0 if there is none.', {}),
   zoneplane_work_total: counter('Attempts to do what is to be done later, by its kind and their outcome.', {
-    kind: ['mail', 'notify-parent'],
+    kind: ['mail', 'notify-parent', 'webhook'],
     outcome: ['done', 'failed', 'given_up'],
   }),
+  zoneplane_webhook_attempts_total: counter(
+    'Attempts to tell receivers of webhooks something, and webhooks that were disabled.',
+    {
+      outcome: ['delivered', 'failed', 'disabled'],
+    },
+  ),
   zoneplane_secondary_answers_total: counter(
     'Answers of secondaries to the sweep: they serve the current version of a zone, are behind, or do not answer.',
     { secondary: [], answer: ['current', 'behind', 'none'] },

@@ -1,4 +1,5 @@
 import { createApp } from '../http/app.ts'
+import { ACTIVITY } from '../http/history/activity-representation.ts'
 import { listen, type Listener, listenForScrapes } from '../http/listen.ts'
 import { projectVersion } from '../installation/project.ts'
 import { DELEGATION_SCAN } from '../service/delegation/checking.ts'
@@ -13,12 +14,13 @@ import { reconcileTask, REPAIR_SCANS } from '../service/repair/reconcile.ts'
 import { rolloverScans } from '../service/rollovers/advancing.ts'
 import { catalogScan } from '../service/secondaries/catalogs.ts'
 import { sweepTask } from '../service/secondaries/sweep.ts'
+import { WEBHOOK_EVENTS, WEBHOOK_UPKEEP, webhookWork } from '../service/webhooks/delivering.ts'
 import { workTask } from '../service/work/crew.ts'
 import type { System } from '../system.ts'
 import { listenForUpdates, type UpdateListener } from '../update/listen.ts'
 
 /** The kinds of work, in the order of the list that operators get. */
-const KINDS = [MAIL, NOTIFICATION]
+const KINDS = [MAIL, NOTIFICATION, webhookWork((entry) => ACTIVITY.present(entry))]
 
 /**
  * A running service. Its disposal refuses new requests and those that wait for a turn, finishes running ones, and stops
@@ -34,7 +36,7 @@ export interface Running extends AsyncDisposable {
 
 /**
  * Serves a prepared system over HTTP, reconciles its zones, sends its mails, trims its histories, publishes its catalog
- * zone, notifies its secondaries, checks its delegations, tells parents of changes, keeps its signalling zones up
+ * zone, notifies its secondaries, checks its delegations, tells parents and webhooks of changes, keeps its signalling zones up
  * to date, and takes DNS UPDATE and serves its metrics if they are wanted. @throws StartError
  */
 export async function serve(system: System): Promise<Running> {
@@ -63,6 +65,8 @@ export async function serve(system: System): Promise<Running> {
     SIGNALLING,
     HISTORY_LIMITS,
     RETENTION,
+    WEBHOOK_EVENTS,
+    WEBHOOK_UPKEEP,
   ]
   const tasks = [reconcileTask(system), failoverTask(system), workTask(system, KINDS, { scans }), sweepTask(system)]
   if (system.metrics !== undefined) tasks.push(measuringTask(system, system.metrics, projectVersion()))

@@ -37,6 +37,10 @@ export type Event =
   | 'domain_resumed'
   | 'domain_moved'
   | 'delegation_changed'
+  | 'webhook_created'
+  | 'webhook_changed'
+  | 'webhook_deleted'
+  | 'webhook_disabled'
 
 interface Circumstances {
   account: string
@@ -44,6 +48,7 @@ interface Circumstances {
   policy?: string
   factor?: string
   member?: string
+  webhook?: string
   /** The domain's name. */
   domain?: string
   /** The state of its delegation. */

@@ -98,6 +98,11 @@ export const GROUPS = {
       whether the service has its web console at "/console/", where browsers that open "/" get`,
     powerdnsApi: setting('POWERDNS_API', parse.isOn, 'on')`
       whether the service also speaks PowerDNS' API, with tokens as keys (docs/powerdns-api.md)`,
+    webhooks: setting('WEBHOOKS', parse.isOn, 'on')`
+      "off": accounts have no webhooks, and no receiver is told anything (docs/operators/monitor.md)`,
+    webhookNetworks: unset('WEBHOOK_NETWORKS', parse.transferAddresses, [])`
+      private addresses or networks, separated by commas, at which receivers of webhooks may be, besides public ones; there
+      also with "http:"`,
     dnsUpdateHosts: setting('DNS_UPDATE_HOST', parse.ipAddresses, '127.0.0.1')`
       addresses on which the service takes DNS UPDATE, separated by commas`,
     dnsUpdatePort: optional('DNS_UPDATE_PORT', parse.integer(0, 65535), 'none: no DNS UPDATE')`

@@ -11,11 +11,12 @@ const TABLES = {
   keys: { id: 'domain_id', type: 'bigint', owner: DOMAIN },
   transfers: { id: 'domain_id', type: 'bigint', owner: DOMAIN },
   tsig_keys: { id: 'token_id', type: 'uuid', owner: 'cast(token_id as text)' },
+  webhook_secrets: { id: 'webhook_id', type: 'uuid', owner: 'cast(webhook_id as text)' },
 }
 
 export type SecretTable = keyof typeof TABLES
 
-/** A secret, and its owner: a second factor or a token by its id, or a domain by its name, which can be a deleted one. */
+/** A secret, and its owner: a second factor, a token or a webhook by its id, or a domain by its name, which can be a deleted one. */
 export interface StoredSecret {
   table: SecretTable
   owner: string

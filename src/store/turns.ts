@@ -10,6 +10,7 @@ export type Work =
   | 'rollover notices'
   | 'rollovers at parents'
   | 'signalling zones'
+  | 'webhooks'
 
 /** Takes the turn to do this work until the transaction ends. Returns false if another process has it. */
 export async function takeTurn(trx: Db, work: Work): Promise<boolean> {

@@ -61,6 +61,7 @@ const SCANNED = {
   delegations: 'select from delegations where (waits is null) = any (array[false, true]) and due <= :now',
   rollovers: '(select from rollovers) union all (select from rollover_notices)',
   catalog: 'select from catalog_members where gone or not listed',
+  webhooks: 'select from webhook_events',
 }
 
 export type Scanned = keyof typeof SCANNED

@@ -400,7 +400,7 @@ test.serial('stored secrets can be encrypted again', async (t) => {
     service().system.db,
     'select count(*) as keys from keys',
   )
-  const text = `second factors: 1 secrets encrypted\nDNSSEC keys: ${keys} encrypted\ntransfer keys: 0 encrypted\nTSIG keys of tokens: 0 encrypted\n`
+  const text = `second factors: 1 secrets encrypted\nDNSSEC keys: ${keys} encrypted\ntransfer keys: 0 encrypted\nTSIG keys of tokens: 0 encrypted\nsecrets of webhooks: 0 encrypted\n`
   t.deepEqual(await zoneplane('encrypt-again'), [true, text])
   const after = { ...place, secret: await stored() }
   t.notDeepEqual(after.secret, before.secret)

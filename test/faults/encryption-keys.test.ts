@@ -54,7 +54,10 @@ test('with a wrong key neither the service nor a command starts, and nothing is 
 test('after encrypt-again, the old key is of no more use', async (t) => {
   const before = await stored()
   const [succeeded, output] = await runHere(`${NEW},${ENCRYPTION_KEY}`, 'encrypt-again')
-  const counts = ['second factors: 0 secrets', 'DNSSEC keys: 2', 'transfer keys: 0', 'TSIG keys of tokens: 0']
+  const counts = [
+    ...['second factors: 0 secrets', 'DNSSEC keys: 2', 'transfer keys: 0', 'TSIG keys of tokens: 0'],
+    'secrets of webhooks: 0',
+  ]
   t.is(output, counts.map((count) => `${count} encrypted\n`).join(''))
   t.true(succeeded)
   const after = await stored()

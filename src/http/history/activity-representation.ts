@@ -56,6 +56,7 @@ export const ACTIVITY = representation<Activity>()(['Activity'], {
         policy: nullable(UUID),
         factor: nullable(UUID),
         member: nullable(UUID),
+        webhook: nullable(UUID),
         state: nullable(STRING),
         name: nullable(STRING),
       }),
@@ -64,8 +65,8 @@ export const ACTIVITY = representation<Activity>()(['Activity'], {
     example: null,
     from: ({ subject, subjectName: name }) => {
       if (subject === null) return null
-      const { token = null, policy = null, factor = null, member = null, state = null } = subject
-      return { token, policy, factor, member, state, name }
+      const { token = null, policy = null, factor = null, member = null, webhook = null, state = null } = subject
+      return { token, policy, factor, member, webhook, state, name }
     },
   },
   address: {

@@ -57,11 +57,18 @@ export interface Resource extends Partial<Record<Method, Operation>> {
   conditional?: boolean
 }
 
+/** A request that the service itself sends to addresses of clients, as the document describes it. */
+export interface Message extends Pick<Operation, 'id' | 'summary'> {
+  description: string
+  takes: Record<string, JsonSchema>
+}
+
 /** Resources that belong together, under a heading of the document. */
 export interface Group {
   tag: string
   text: string
   resources: Resource[]
+  messages?: Message[]
 }
 
 /** Returns the middleware of a method: its chain, on writes after the checks that the row implies. */

@@ -2,7 +2,7 @@ import type { Config } from '../../settings/config.ts'
 import { arrayOf, type Component, type JsonSchema, object, ref } from '../fields/schema.ts'
 import type { Middleware } from '../kit/context.ts'
 import { type Effect, merged } from '../kit/effect.ts'
-import type { Answer, Group, Method, Operation, Resource } from '../kit/resource.ts'
+import type { Answer, Group, Message, Method, Operation, Resource } from '../kit/resource.ts'
 import { chainOf, METHODS } from '../kit/resource.ts'
 import { Components, ERROR, type Form, type Json } from './components.ts'
 import { REFUSALS } from './error-answers.ts'
@@ -40,6 +40,9 @@ export function describeApi(groups: readonly Group[], config: Config, { security
       describeResource(components, tag, resource),
     ]),
   )
+  const sent = groups.flatMap(({ tag, messages = [] }) =>
+    messages.map((message) => [message.id, { post: describeMessage(components, tag, message) }]),
+  )
   const { schemas, parameters, headers, responses } = components
   return {
     openapi: '3.1.1',
@@ -51,7 +54,24 @@ export function describeApi(groups: readonly Group[], config: Config, { security
     servers: [{ url: config.publicUrl ?? '/' }],
     tags: groups.map(({ tag, text }) => ({ name: tag, description: text })),
     paths: Object.fromEntries(paths) as Json,
+    ...(sent.length > 0 && { webhooks: Object.fromEntries(sent) as Json }),
     components: { schemas, parameters, headers, responses, securitySchemes: security },
+  }
+}
+
+/** Describes a request to a receiver. All of its answers but 2xx are failures. */
+function describeMessage(components: Components, tag: string, { id, takes, ...texts }: Message): Json {
+  return {
+    operationId: id,
+    tags: [tag],
+    ...texts,
+    security: SECURITY.none,
+    requestBody: { required: true, content: components.content(takes) },
+    responses: {
+      '2XX': { description: 'It was taken.' },
+      410: { description: 'Nothing more is sent.' },
+      default: { description: 'It is sent again.' },
+    },
   }
 }
 

@@ -13,6 +13,7 @@ export const PATH_PARAMETERS: Record<string, Described> = {
   },
   type: { description: 'The type of the RRset, in upper case.', example: 'A' },
   id: { description: 'The `id` of the object.', example: '5f6c1b2e-9a8d-4c3b-b7e0-1d2f3a4b5c6d' },
+  delivery: { description: 'The `id` of the delivery.', example: '0b7c2a4e-6d1f-4e8a-9c3b-2a1d5e6f7081' },
   policy: { description: 'The `id` of the policy.', example: '0b7c2a4e-6d1f-4e8a-9c3b-2a1d5e6f7081' },
   action: {
     description: `The action of the link: ${ACTIONS.map((action) => `\`${action}\``).join(', ')}.`,

@@ -6,6 +6,7 @@ import * as members from '../../store/accounts/members.ts'
 import * as passkeys from '../../store/accounts/passkeys.ts'
 import * as signIns from '../../store/accounts/sign-ins.ts'
 import * as factors from '../../store/accounts/totp-factors.ts'
+import * as webhooks from '../../store/accounts/webhooks.ts'
 import { transaction } from '../../store/database.ts'
 import * as tokens from '../../store/tokens/tokens.ts'
 import type { System } from '../../system.ts'
@@ -17,7 +18,7 @@ import { canonicalEmail, emailProblems, withEmail } from './accounts.ts'
 /**
  * Gives an account to another person: its address becomes that person's, and all by which the former one signs in ends:
  * password, second factors, passkeys, identities, logins and links; also its own memberships. Domains, API tokens and
- * members stay. A mail tells both. Only the operator may do it.
+ * members stay; webhooks are disabled. A mail tells both. Only the operator may do it.
  * @throws NotFound, Invalid; Conflict if the other address has an account
  */
 export async function handOver(system: System, email: string, to: string): Promise<Account> {
@@ -34,6 +35,7 @@ export async function handOver(system: System, email: string, to: string): Promi
     await identities.removeFrom(trx, id)
     await signIns.voidCodes(trx, id, undefined)
     await members.leaveAll(trx, id)
+    await webhooks.disableAll(trx, id, 'handed_over', system.now())
     const logins = await tokens.removeOwned(trx, id, 'logins')
     await notify(system, trx, before, 'handed-over', to)
     const account = await accounts.replaceOwner(trx, id, canonicalEmail(to), system.now())

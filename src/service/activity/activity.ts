@@ -32,6 +32,7 @@ export const ACCOUNT_TYPES = [
   ...['token_created', 'token_changed', 'token_bound', 'token_deleted'],
   ...['policy_created', 'policy_changed', 'policy_deleted'],
   ...['transfers_changed', 'domain_suspended', 'domain_resumed', 'domain_moved', 'delegation_changed'],
+  ...['webhook_created', 'webhook_changed', 'webhook_deleted', 'webhook_disabled'],
 ]
 
 /** How whoever did it came without a token; `parent`: a check at the parent found it. */

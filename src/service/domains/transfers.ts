@@ -43,8 +43,12 @@ const NOT_PUBLIC = networks(
  */
 export function addressProblem({ privateTransfers }: Config, network: Network): string | undefined {
   if (NOT_UNICAST.some((each) => overlap(each, network))) return 'Must be unicast addresses.'
-  const isPublic = privateTransfers || !NOT_PUBLIC.some((each) => overlap(each, network))
-  return isPublic ? undefined : 'Must be public addresses.'
+  return privateTransfers || isPublic(network) ? undefined : 'Must be public addresses.'
+}
+
+/** Reports whether all addresses of a network are unicast ones that everybody can reach. */
+export function isPublic(network: Network): boolean {
+  return ![...NOT_UNICAST, ...NOT_PUBLIC].some((each) => overlap(each, network))
 }
 
 /** Reports whether the service may ask a nameserver at an address that strangers have published. */

@@ -65,6 +65,16 @@ const NOTICES = {
     `The API token ${name} may now create and change tokens of your account, and so do everything that you can do.`,
     PASSWORD,
   ],
+  'webhook-added': (host: string) => [
+    'A webhook was added to your account',
+    `What happens in your account is now sent to ${host}.`,
+    'If this was not you, please delete the webhook, and set a new password.',
+  ],
+  'webhook-disabled': (sentence: string) => [
+    'A webhook of your account was disabled',
+    sentence,
+    'Nothing more is sent to it until you enable it again. What happened meanwhile is in the activity of your account.',
+  ],
   'handed-over': (email: string) => [
     'Your account was handed over',
     `The operator of this service has given your account, with its domains and API tokens, to ${email}. We will not send any more mails about it to this address.`,

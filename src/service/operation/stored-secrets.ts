@@ -10,12 +10,13 @@ import { decrypt, encrypt } from '../secrets/encryption.ts'
 /** Encrypts all secrets with the current key of KEY_ENCRYPTION_KEYS, and returns their numbers. @throws Unavailable */
 export async function encryptAgain(
   system: System,
-): Promise<Record<'factors' | 'keys' | 'transferKeys' | 'tsigKeys', number>> {
+): Promise<Record<'factors' | 'keys' | 'transferKeys' | 'tsigKeys' | 'webhookSecrets', number>> {
   return {
     factors: await encryptTable(system, 'totp_factors'),
     keys: await encryptTable(system, 'keys'),
     transferKeys: await encryptTable(system, 'transfers'),
     tsigKeys: await encryptTable(system, 'tsig_keys'),
+    webhookSecrets: await encryptTable(system, 'webhook_secrets'),
   }
 }
 

@@ -16,10 +16,11 @@ const KINDS: Record<SecretTable | 'sign_ins', string> = {
   keys: 'zone',
   transfers: 'transfer key of',
   tsig_keys: 'TSIG key of token',
+  webhook_secrets: 'secret of webhook',
   sign_ins: 'sign-in at',
 }
 
-/** The owner of a secret: a second factor or a token by its id, a domain by its name, or of a browser's sign-in its issuer. */
+/** The owner of a secret: a second factor, a token or a webhook by its id, a domain by its name, or of a browser's sign-in its issuer. */
 interface Owner {
   table: keyof typeof KINDS
   owner: string

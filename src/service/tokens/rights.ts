@@ -61,6 +61,8 @@ const REQUIREMENTS = {
   account: [mfaPassed, permission('permManageTokens'), withoutPolicies],
   ownAccount: [mfaPassed, permission('permManageTokens'), withoutPolicies, ownLogin],
   members: [mfaPassed, permission('permManageTokens'), withoutPolicies, loginToken],
+  // Who chooses a webhook's address lets it hear of everything for good, so what a token alone could do is not enough.
+  webhooks: [mfaPassed, permission('permManageTokens'), withoutPolicies, loginToken],
   memberships: [mfaPassed, permission('permManageTokens'), withoutPolicies, loginToken, ownLogin],
   factorReads: [loginToken, permission('permManageTokens'), withoutPolicies, ownLogin],
   factors: [loginToken, mfaPassedForFactors, permission('permManageTokens'), withoutPolicies, ownLogin],

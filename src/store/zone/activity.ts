@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { SEARCHED_CHANGES } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
-import { type Db, one, query } from '../database.ts'
+import { type Db, maybeOne, one, query } from '../database.ts'
 import { isConfined, type Viewer, visibleTo } from '../domains/visibility.ts'
 import { type Cursor, type List, type Page, pageOf } from '../pagination.ts'
 import { COLUMNS, type Entry, idAt, SMALL, type StoredEntry, withChanges } from './history.ts'
@@ -37,7 +37,7 @@ export async function add(db: Db, event: AccountEvent): Promise<void> {
 }
 
 /** What an activity is about, as it was stored; ids and names. */
-export type Subject = Partial<Record<'token' | 'policy' | 'factor' | 'member' | 'domain' | 'state', string>>
+export type Subject = Partial<Record<'token' | 'policy' | 'factor' | 'member' | 'webhook' | 'domain' | 'state', string>>
 
 /** An entry of a domain's history, or an event of an account. */
 export interface Activity extends Omit<Entry, 'event' | 'trimmed' | 'source'> {
@@ -70,9 +70,11 @@ export interface ActivityFilter {
 
 const OF = (table: string, column: string) => `(select ${column} from ${table} where ${table}.id = history.domain_id)`
 
-const NAME = `coalesce(${OF('domains', 'name')}, ${OF('deleted_domains', 'name')}, cast(subject as json) ->> 'domain')`
+/** The name of the domain of an entry of `history`, in SQL. */
+export const NAME = `coalesce(${OF('domains', 'name')}, ${OF('deleted_domains', 'name')}, cast(subject as json) ->> 'domain')`
 
-const TYPE = `case when domain_id is null then event
+/** The type of such an entry. */
+export const TYPE = `case when domain_id is null then event
   when history.created in (${OF('domains', 'created')}, ${OF('deleted_domains', 'created')}) then 'domain_created'
   when event = 'deletion' or history.created = ${OF('deleted_domains', 'deleted')} then 'domain_deleted'
   when event = 'return' then 'domain_returned'
@@ -146,15 +148,21 @@ export async function page(
   seesAccount: boolean,
   cursor?: Cursor,
 ): Promise<Page<Activity>> {
-  const found = await pageOf<StoredEntry & Omit<Activity, 'changes' | 'subject'> & { subject: string | null }>(
-    pool,
-    listOf(viewer, filter, seesAccount),
-    cursor,
-  )
-  const rows = found.rows.map((row) => {
-    return { ...withChanges(row), subject: row.subject === null ? null : (JSON.parse(row.subject) as Subject) }
-  })
-  return { ...found, rows }
+  const found = await pageOf<Row>(pool, listOf(viewer, filter, seesAccount), cursor)
+  return { ...found, rows: found.rows.map(read) }
+}
+
+type Row = StoredEntry & Omit<Activity, 'changes' | 'subject'> & { subject: string | null }
+
+function read(row: Row): Activity {
+  return { ...withChanges(row), subject: row.subject === null ? null : (JSON.parse(row.subject) as Subject) }
+}
+
+/** Returns an entry of an account, with its authors. */
+export async function find(db: Db, accountId: string, id: string): Promise<Activity | undefined> {
+  const sql = `select ${SHOWN} from history where id = :id and account_id = :accountId`
+  const row = await maybeOne<Row>(db, sql, { id, accountId })
+  return row && read(row)
 }
 
 /** Counts all entries of an account. */

@@ -77,7 +77,7 @@ test('so are log-ins, tokens, policies, members, limits and transfers, without s
     ...['token_changed', 'token_created', 'domain_created', 'login_succeeded', 'login_failed', 'login_succeeded'],
   ])
   const by = { owner: email, token: { id: login.id, name: 'login' }, source: 'api', address: '127.0.0.1' }
-  const subject = { token: made.id, policy: null, factor: null, member: null, state: null, name: null }
+  const subject = { token: made.id, policy: null, factor: null, member: null, webhook: null, state: null, name: null }
   t.like(created, { ...by, subject, version: null, count: null, changes: null })
   t.like(changed, { ...by, subject })
   t.like(deleted, { ...by, subject })

@@ -1,6 +1,6 @@
 import { createRouter } from '../../../src/http/router.ts'
 import { suspend } from '../../../src/service/operation/suspension.ts'
-import { query } from '../../../src/store/database.ts'
+import { one, query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { freshName, newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { type Answer, Client } from '../../support/clients/client.ts'
@@ -22,7 +22,7 @@ import { entriesOf } from '../../support/state/history.ts'
 // Permissions (contract §3.2): every endpoint and method with every kind of caller. The expected answers are stated
 // here, independently of the service.
 
-const service = useService({ CAPTCHA: 'on', ...SIGN_ON })
+const service = useService({ CAPTCHA: 'on', WEBHOOK_NETWORKS: '127.0.0.1', ...SIGN_ON })
 
 /** The target of the requests: an account with a domain that has www A, and two tokens with one policy each. */
 interface Site {
@@ -38,6 +38,9 @@ interface Site {
   /** A member of the account; and a membership of the account, which may read for another one. */
   member: string
   membership: string
+  /** A webhook of the account, and a delivery. */
+  webhook: string
+  delivery: string
   /** The entry of the creation of www A in the domain's history; and the version before. */
   entry: string
   version: number
@@ -234,7 +237,7 @@ interface Row {
   method: string
   query?: string
   /** What `:id` in the path is; default: the token. */
-  idOf?: 'entry' | 'member' | 'membership'
+  idOf?: 'entry' | 'member' | 'membership' | 'webhook'
   /** JSON; text, if there is a media type. */
   body?: (site: Site) => unknown
   mediaType?: string
@@ -316,6 +319,9 @@ const PASSKEYS = '/api/v1/auth/passkeys'
 const MEMBERS = '/api/v1/auth/members'
 const MEMBERSHIPS = '/api/v1/auth/memberships'
 const TOKENS = '/api/v1/auth/tokens'
+const WEBHOOKS = '/api/v1/webhooks'
+/** Where no receiver is. */
+const NOBODY = 'https://127.0.0.1:1024/'
 const POLICIES = `${TOKENS}/:id/policies/rrsets`
 const DOMAINS = '/api/v1/domains'
 const RRSETS = `${DOMAINS}/:name/rrsets`
@@ -405,6 +411,25 @@ const ROWS: Row[] = [
   { method: 'GET', path: `${MEMBERSHIPS}/:id`, idOf: 'membership', expected: membershipChanged(200, false) },
   { method: 'POST', path: `${MEMBERSHIPS}/:id/token`, idOf: 'membership', expected: membershipChanged(201, false) },
   { method: 'DELETE', path: `${MEMBERSHIPS}/:id`, idOf: 'membership', expected: membershipChanged(204, true) },
+
+  { method: 'GET', path: WEBHOOKS, expected: memberChanged(200, false) },
+  {
+    ...{ method: 'POST', path: WEBHOOKS, body: () => ({ url: NOBODY, events: ['delegation'] }) },
+    expected: memberChanged(201, true),
+  },
+  { method: 'GET', path: `${WEBHOOKS}/:id`, idOf: 'webhook', expected: memberChanged(200, false) },
+  {
+    ...{ method: 'PATCH', path: `${WEBHOOKS}/:id`, idOf: 'webhook', body: () => ({ domains: [`x${next()}.test`] }) },
+    expected: memberChanged(200, true),
+  },
+  { method: 'POST', path: `${WEBHOOKS}/:id/secret`, idOf: 'webhook', expected: memberChanged(201, true) },
+  { method: 'POST', path: `${WEBHOOKS}/:id/test`, idOf: 'webhook', expected: memberChanged(202, false) },
+  { method: 'GET', path: `${WEBHOOKS}/:id/deliveries`, idOf: 'webhook', expected: memberChanged(200, false) },
+  {
+    ...{ method: 'POST', path: `${WEBHOOKS}/:id/deliveries/:delivery/redeliver`, idOf: 'webhook' },
+    expected: memberChanged(202, false),
+  },
+  { method: 'DELETE', path: `${WEBHOOKS}/:id`, idOf: 'webhook', expected: memberChanged(204, true) },
 
   { method: 'GET', path: '/api/v1/auth/token', beforeMfa: true, expected: always(200) },
   { method: 'GET', path: TOKENS, expected: managed(() => [200, false]) },
@@ -576,7 +601,7 @@ async function makeSite(): Promise<Site> {
 async function makeTokens({
   account,
   owner,
-}: Parties): Promise<Pick<Site, 'tokens' | 'factor' | 'passkey' | 'member' | 'membership'>> {
+}: Parties): Promise<Pick<Site, 'tokens' | 'factor' | 'passkey' | 'member' | 'membership' | 'webhook' | 'delivery'>> {
   const own = await addToken(service(), account.id)
   const bound = await addToken(service(), owner.id, { userOverrideId: account.id })
   const tokens = { own: { id: own.id, policy: '' }, bound: { id: bound.id, policy: '' } }
@@ -592,7 +617,17 @@ async function makeTokens({
   const { memberId: member } = await addMember(service(), account.id, 'viewer')
   const host = await service().account()
   const { memberId: membership } = await addMember(service(), host.id, 'viewer', { personId: account.id })
-  return { tokens, member, membership, factor, passkey: await addPasskey(service(), account.id) }
+  const { webhook, delivery } = await one<{ webhook: string; delivery: string }>(
+    service().system.db,
+    `with webhook as (
+       insert into webhooks (account_id, created, url, events) values (:id, now(), :url, '{delegation}') returning id
+     )
+     insert into webhook_deliveries (webhook_id, created, type, status)
+       select id, now(), 'test', 'delivered' from webhook returning id as delivery, webhook_id as webhook`,
+    { id: account.id, url: NOBODY },
+  )
+  const passkey = await addPasskey(service(), account.id)
+  return { tokens, member, membership, factor, passkey, webhook, delivery }
 }
 
 async function makeDomain({ account }: Parties): Promise<Pick<Site, 'domain' | 'entry' | 'version'>> {
@@ -616,6 +651,9 @@ async function contents({ account, owner }: Site): Promise<string> {
      union all select concat_ws(' ', id, name) from totp_factors where account_id in (:account, :owner)
      union all select concat_ws(' ', id, name) from passkeys where account_id in (:account, :owner)
      union all select concat_ws(' ', id, role, person_id) from members where account_id in (:account, :owner) or person_id in (:account, :owner)
+     union all select concat_ws(' ', id, url, domains) from webhooks where account_id in (:account, :owner)
+     union all select cast(secret as text) from webhook_secrets
+       where webhook_id in (select id from webhooks where account_id in (:account, :owner))
      union all select name from domains where owner_id in (:account, :owner)
      union all select concat_ws(' ', domain_id, 'rollover') from rollovers
        where domain_id in (select id from domains where owner_id in (:account, :owner))
@@ -636,6 +674,7 @@ function send(site: Site, row: Row, caller: Caller, secret: string | undefined):
       policy: token.policy,
       factor: site.factor,
       passkey: site.passkey,
+      delivery: site.delivery,
       name: site.domain,
       zone: `${site.domain}.`,
       subname: 'www',

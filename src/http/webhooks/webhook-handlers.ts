@@ -1,0 +1,58 @@
+import * as webhooks from '../../service/webhooks/webhooks.ts'
+import { readForm } from '../fields/fields.ts'
+import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
+import type { Context } from '../kit/context.ts'
+import { answerList } from '../kit/paging.ts'
+import { DELIVERY, WEBHOOK } from './webhook-representation.ts'
+
+export async function listWebhooks(ctx: Context): Promise<void> {
+  await answerList(ctx, {
+    ids: 'uuids',
+    page: (cursor) => webhooks.list(ctx.state, cursor),
+    total: () => webhooks.count(ctx.state),
+    present: (webhook) => WEBHOOK.present(webhook),
+  })
+}
+
+export async function createWebhook(ctx: Context): Promise<void> {
+  const { url, events, domains } = WEBHOOK.shape
+  const input = readForm(ctx.state.body(), { url, events }, { domains })
+  answerUncached(ctx, 201, WEBHOOK.presentFull(await webhooks.create(ctx.state, input)))
+}
+
+export async function showWebhook(ctx: Context): Promise<void> {
+  answer(ctx, 200, WEBHOOK.present(await webhooks.get(ctx.state, ctx.params['id']!)))
+}
+
+export async function changeWebhook(ctx: Context): Promise<void> {
+  const input = () => WEBHOOK.readForm(ctx.state.body())
+  answer(ctx, 200, WEBHOOK.present(await webhooks.change(ctx.state, ctx.params['id']!, input)))
+}
+
+export async function deleteWebhook(ctx: Context): Promise<void> {
+  await webhooks.remove(ctx.state, ctx.params['id']!)
+  answerEmpty(ctx, 204)
+}
+
+export async function rotateSecret(ctx: Context): Promise<void> {
+  answerUncached(ctx, 201, WEBHOOK.presentFull(await webhooks.rotate(ctx.state, ctx.params['id']!)))
+}
+
+export async function testWebhook(ctx: Context): Promise<void> {
+  answer(ctx, 202, DELIVERY.present(await webhooks.test(ctx.state, ctx.params['id']!)))
+}
+
+export async function listDeliveries(ctx: Context): Promise<void> {
+  const id = ctx.params['id']!
+  await answerList(ctx, {
+    ids: 'uuids',
+    page: (cursor) => webhooks.listDeliveries(ctx.state, id, cursor),
+    total: () => webhooks.countDeliveries(ctx.state, id),
+    present: (delivery) => DELIVERY.present(delivery),
+  })
+}
+
+export async function redeliver(ctx: Context): Promise<void> {
+  const { id, delivery } = ctx.params
+  answer(ctx, 202, DELIVERY.present(await webhooks.redeliver(ctx.state, id!, delivery!)))
+}
