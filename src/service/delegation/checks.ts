@@ -149,8 +149,10 @@ async function note(system: System, domain: Domain, observation: Observation): P
     const { mail, ...trouble } = followTrouble(before, state, now)
     const waits = waitsAfter(before.waits, state, domain.created, now)
     await store.put(trx, domain.id, {
+      // First, because it can be all that was stored before.
+      ...trouble,
       ...{ state, checked: now, observation: JSON.stringify(seen), problems },
-      ...{ waits, ...trouble, due: nextCheck(waits, trouble, now) },
+      ...{ waits, due: nextCheck(waits, trouble, now) },
     })
     if (mail !== undefined) await tellOwner(system, trx, domain, mail, { state, problems })
     const ids = { account: domain.ownerId, domain: domain.name }
