@@ -3,7 +3,7 @@ import pg from 'pg'
 import { Busy, OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
 import { QUEUE_TIMEOUT } from '../limits.ts'
 import { violationError } from './connections/constraints.ts'
-import { isUnavailable, tellFailure } from './connections/failures.ts'
+import { isConsequence, isUnavailable, tellFailure } from './connections/failures.ts'
 import { GatheringSocket } from './connections/gathering-socket.ts'
 import { HEARTBEAT_PAUSE, prepareSession } from './connections/session.ts'
 import { prepared } from './connections/statements.ts'
@@ -61,8 +61,8 @@ export async function query<Row>(db: Db, sql: string, bindings: Record<string, u
     const limit: { query_timeout: number | undefined } = { query_timeout: times.get(db) }
     return (await db.query({ name, text, values, ...limit })).rows as Row[]
   } catch (error) {
-    // 25P02: a statement sent before has aborted the transaction. Its error, the cause, reaches the caller first.
-    if ((error as { code?: string }).code === '25P02') await nextIteration()
+    // The error of the statement sent before, the cause, reaches the caller first.
+    if (isConsequence(error)) await nextIteration()
     else tellFailure(db, error)
     throw translate(error)
   }
@@ -281,9 +281,11 @@ export function sendAlong<T>(statement: Promise<T>): Promise<T> {
   return statement
 }
 
-/** Acts like Promise.all, but waits for all, also if one fails. The error is that of the first failure in the list. */
+/** Acts like Promise.all, but waits for all, also if one fails. The error is that of the first cause in the list. */
 export async function allOf<T extends unknown[]>(work: [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
-  await Promise.allSettled(work)
+  const results = await Promise.allSettled(work)
+  const failures = results.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+  if (failures.length > 0) throw failures.find((failure) => !isConsequence(failure)) ?? failures[0]
   return Promise.all(work)
 }
 

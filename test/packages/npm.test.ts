@@ -91,5 +91,5 @@ test('the packed package has all that the build makes of what runs, and nothing 
   const wanted = [...files, ...built, ...page.map((file) => `build/swagger-ui/${file}`), ...web]
   t.deepEqual(listed.trim().split('\n').sort(), wanted.map((file) => `package/${file}`).sort())
   t.true(built.includes('build/src/cli.js'))
-  t.is(CONSOLE.length, 3)
+  t.is(CONSOLE.length, 5)
 })

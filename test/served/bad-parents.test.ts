@@ -193,7 +193,7 @@ test('a check ends when its client is gone, and stores nothing', async (t) => {
   await t.throwsAsync(check({ ...system, patience }, domain), { instanceOf: Busy })
   // Each is asked twice otherwise.
   t.true(doubles.every(({ asked }) => asked.filter(({ type }) => type === 'NS').length <= 1))
-  t.is((await store.find(system.db, domain.id))?.checked, undefined)
+  t.is((await store.find(system.db, domain.id))?.checked, null)
 })
 
 test('a nameserver that truncates every answer is asked over TCP', async (t) => {

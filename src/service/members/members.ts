@@ -1,3 +1,4 @@
+import { isDomainName } from '../../dns/names.ts'
 import { Denied, Invalid, limitExceeded, orNotFound, unlessNotFound } from '../../errors.ts'
 import { MEMBER_DOMAINS_MAX } from '../../limits.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
@@ -126,7 +127,7 @@ async function domainIds(trx: Db, accountId: string, role: Role, names: string[]
   if (names.length > MEMBER_DOMAINS_MAX) {
     throw Invalid.field('domains', `Ensure this field has no more than ${MEMBER_DOMAINS_MAX} elements.`)
   }
-  const found = await store.keepDomains(trx, accountId, names)
+  const found = await store.keepDomains(trx, accountId, names.filter(isDomainName))
   const missing = names.filter((name) => !found.has(name))
   if (missing.length > 0) {
     throw Invalid.field('domains', ...missing.map((name) => `Object with name=${name} does not exist.`))

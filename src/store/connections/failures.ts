@@ -24,6 +24,11 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
+/** Reports whether a statement failed only because one that was sent before has aborted the transaction. */
+export function isConsequence(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code === '25P02'
+}
+
 /** Returns an error for which `isUnavailable` holds: the server exists, but does not accept writes. */
 export function notPrimary(message: string): Error {
   return Object.assign(new Error(message), { code: '25006' })

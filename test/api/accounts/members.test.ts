@@ -241,8 +241,8 @@ test('an invitation that nobody can accept changes nothing', async (t) => {
     { email: ['This address is that of a member already. Change the role of the member.'] },
   )
   await refused(
-    { email, role: 'editor', domains: [domain, foreign, 'none.example'] },
-    { domains: [foreign, 'none.example'].map((name) => `Object with name=${name} does not exist.`) },
+    { email, role: 'editor', domains: [domain, foreign, 'none.example', '\0'] },
+    { domains: [foreign, 'none.example', '\0'].map((name) => `Object with name=${name} does not exist.`) },
   )
   await refused(
     { email, role: 'admin', domains: [domain] },
