@@ -22,7 +22,7 @@ function declare(test: Declare, browser: () => Browser): void {
     const [records, history, side, row] = [
       '.tabs a >> nth=0',
       '.tabs a >> nth=1',
-      '.side nav a >> nth=3',
+      '.side nav a[href$=account]',
       '.record-row >> nth=0',
     ].map((selector) => page.locator(selector)) as [Locator, Locator, Locator, Locator]
     const edge = async () => {
