@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { api, askPage, type Outcome } from '../api/client.ts'
 import { me } from '../api/me.ts'
@@ -7,6 +6,7 @@ import { authorOf, byDay, dayWords, deedOf } from '../model/history.ts'
 import { shownName } from '../model/rrset.ts'
 import { Chips } from '../parts/chips.tsx'
 import { Loaded, useMore } from '../parts/loading.tsx'
+import { SearchForm } from '../parts/search-form.tsx'
 import { Clock } from '../parts/time.tsx'
 import { TypeBadge } from '../parts/type-badge.tsx'
 import { location, navigate } from '../router.ts'
@@ -30,7 +30,9 @@ export function ActivityPage() {
   }
   return (
     <>
-      <Search
+      <SearchForm
+        label="Search the activity"
+        placeholder="Domain, name or reason"
         asked={filters['search']!}
         onSearch={(search) => {
           show({ search })
@@ -59,37 +61,6 @@ export function ActivityPage() {
       ))}
       <Loaded asked={asked}>{(entries) => <Days entries={entries} hasMore={asked.more !== undefined} />}</Loaded>
     </>
-  )
-}
-
-function Search({ asked, onSearch }: { asked: string; onSearch: (search: string) => void }) {
-  const [text, setText] = useState(asked)
-  useEffect(() => {
-    setText(asked)
-  }, [asked])
-  return (
-    <form
-      class="tools"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSearch(text.trim())
-      }}
-    >
-      <input
-        type="search"
-        size={32}
-        aria-label="Search the activity"
-        placeholder="Domain, name or reason"
-        value={text}
-        onInput={(event) => {
-          setText(event.currentTarget.value)
-          // The cross in it empties it.
-          if (event.currentTarget.value === '') onSearch('')
-        }}
-      />
-      <button>Search</button>
-    </form>
   )
 }
 

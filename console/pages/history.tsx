@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { changesOf } from '../api/history.ts'
@@ -14,6 +14,7 @@ import { Difference } from '../parts/difference.tsx'
 import { Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Opened } from '../parts/opened.tsx'
 import { Dialog, Review } from '../parts/review.tsx'
+import { SearchForm } from '../parts/search-form.tsx'
 import { Clock } from '../parts/time.tsx'
 import { TypeBadge } from '../parts/type-badge.tsx'
 import { stageElsewhere } from '../records/staging.ts'
@@ -52,9 +53,11 @@ export function HistoryPage({ name }: { name: string }) {
   }
   return (
     <>
-      <Filter
+      <SearchForm
+        label="Search the history"
+        placeholder="Name, type, author or reason"
         asked={search}
-        onFilter={(text) => {
+        onSearch={(text) => {
           navigate(pathFor(name, text))
         }}
       />
@@ -115,37 +118,6 @@ export function HistoryPage({ name }: { name: string }) {
 /** The path of the entries that a search finds. */
 function pathFor(name: string, search: string): string {
   return `domains/${name}/history${search && `?${new URLSearchParams({ search })}`}`
-}
-
-function Filter({ asked, onFilter }: { asked: string; onFilter: (search: string) => void }) {
-  const [search, setSearch] = useState(asked)
-  useEffect(() => {
-    setSearch(asked)
-  }, [asked])
-  return (
-    <form
-      class="tools"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onFilter(search.trim())
-      }}
-    >
-      <input
-        type="search"
-        size={32}
-        aria-label="Search the history"
-        placeholder="Name, type, author or reason"
-        value={search}
-        onInput={(event) => {
-          setSearch(event.currentTarget.value)
-          // The cross in it empties it.
-          if (event.currentTarget.value === '') onFilter('')
-        }}
-      />
-      <button>Search</button>
-    </form>
-  )
 }
 
 function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen: (open: Open) => void }) {
