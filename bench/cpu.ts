@@ -18,7 +18,7 @@ export const cpuSettings = { THROTTLE: 'off' }
  * RRset in a zone of the same size; and that of a second in which nobody asks.
  */
 export async function cpu(setup: Setup): Promise<void> {
-  const { api, inside, primary, read } = setup
+  const { api, pid, primary, read } = setup
   await fill(setup, RRSETS)
   const path = `/domains/${zone(RRSETS)}`
   const kinds: [what: string, requests: number, task: Task][] = [
@@ -30,22 +30,22 @@ export async function cpu(setup: Setup): Promise<void> {
     ['creation of a domain', REQUESTS / 8, (i) => api('POST', '/domains/', { name: zone(`new${i}`) })],
   ]
   const change: Task = (i) => rawPatch(setup, RRSETS, [rawRRset(`host1.${rawName(RRSETS)}`, 'A', address(i))])
-  const theirs = await perRun(REQUESTS, change, () => Promise.resolve(processorTime(primary.pid)))
+  const theirs = await perRun(REQUESTS, change, primary.pid)
   for (const [what, requests, task] of kinds) {
-    const ours = await perRun(requests, task, async () => (await inside()).cpu)
+    const ours = await perRun(requests, task, pid)
     compare(`CPU of ${what}`, 'ms', ours, theirs)
   }
-  const before = (await inside()).cpu
+  const before = processorTime(pid)
   await sleep(IDLE * 1_000)
-  compare('CPU of an idle second', 'ms', ((await inside()).cpu - before) / IDLE, theirs)
+  compare('CPU of an idle second', 'ms', (processorTime(pid) - before) / IDLE, theirs)
 }
 
-/** The milliseconds that a run costs, after as many that warm up. */
-async function perRun(runs: number, task: Task, spent: () => Promise<number>): Promise<number> {
+/** The milliseconds that a run costs a process, after as many that warm up. */
+async function perRun(runs: number, task: Task, pid: number): Promise<number> {
   for (let i = 1; i <= runs; i++) await task(i)
-  const before = await spent()
+  const before = processorTime(pid)
   for (let i = runs + 1; i <= 2 * runs; i++) await task(i)
-  return ((await spent()) - before) / runs
+  return (processorTime(pid) - before) / runs
 }
 
 /** The milliseconds of processor time that a process has used. */

@@ -12,8 +12,8 @@ export interface Inside {
   statements: number
 }
 
+// From the first message on: it costs more than an idle service does.
 const delay = monitorEventLoopDelay({ resolution: 1 })
-delay.enable()
 
 let statements = 0
 const client = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown }
@@ -26,6 +26,7 @@ client.query = function counted(...args) {
 process.on('message', () => {
   const { user, system } = process.cpuUsage()
   process.send!({ blocked: delay.max / 1e6, cpu: (user + system) / 1000, statements } satisfies Inside)
+  delay.enable()
   delay.reset()
 })
 // The channel alone does not keep the process running.
