@@ -73,23 +73,27 @@ export function record(system: System, trx: Db, event: Event, circumstances: Cir
   })
 }
 
-/**
- * Acts like `record` for a refusal, which has no transaction: its request fails as it does, also if it cannot be stored.
- * @param circumstances.account null: it does not exist
- */
-export async function recordFailure(
-  system: System,
-  event: 'login_failed' | 'code_failed',
-  circumstances: { account: string | null; by: string },
-): Promise<void> {
+/** A refusal, which has no transaction. */
+export interface Refusal {
+  event: 'login_failed' | 'code_failed'
+  /** null: it does not exist, or is not known. */
+  account: string | null
+  by: string
+}
+
+/** Writes a refusal to the log. */
+export function tellRefusal(system: System, { event, ...circumstances }: Refusal): void {
   tell(system, event, circumstances)
-  const { account, by } = circumstances
-  if (account === null) return
-  const storing = add(system, system.pools.marks, event, { account, by }).catch((error: unknown) => {
-    system.log.warn('event not stored', { event, account, reason: reasonOf(error) })
+}
+
+/** Stores a refusal of an account for its activity. If that fails, only the log tells it. */
+export async function storeRefusal(
+  system: System,
+  { event, ...circumstances }: Refusal & { account: string },
+): Promise<void> {
+  await add(system, system.pools.marks, event, circumstances).catch((error: unknown) => {
+    system.log.warn('event not stored', { event, account: circumstances.account, reason: reasonOf(error) })
   })
-  // Otherwise the time of the answer would tell whether there is such an account.
-  if (event !== 'login_failed') await storing
 }
 
 function tell(

@@ -5,8 +5,8 @@ import type { Purpose } from '../../store/accounts/passkey-challenges.ts'
 import * as store from '../../store/accounts/passkeys.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
-import { recordFailure } from '../events.ts'
 import { notify } from '../mails/notices.ts'
+import { recordFailure } from '../throttling/failures.ts'
 import { type Assertion, examineSignature, type Site, unknownPasskey } from './webauthn.ts'
 
 /** The counter of a passkey has not grown: somebody has a copy of the authenticator. */

@@ -1,11 +1,15 @@
 import { addKnownNetwork } from '../../../src/store/accounts/accounts.ts'
+import { query } from '../../../src/store/database.ts'
+import { newDomain } from '../../support/clients/api.ts'
 import { solved } from '../../support/clients/captchas.ts'
 import type { Answer } from '../../support/clients/client.ts'
 import * as people from '../../support/clients/people.ts'
 import { freshEmail, PASSWORD, person, said } from '../../support/clients/people.ts'
+import { addToken } from '../../support/clients/tokens.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type TestService, useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
+import { activityOf } from '../../support/state/activity.ts'
 
 // Contract §14, `login_failure_per_account`: strangers with many addresses stop guessing, and lock out nobody.
 
@@ -151,4 +155,36 @@ test('with captchas off, a captcha is ignored', async (t) => {
   const { email } = await person(service())
   await attack(email)
   t.is((await attempt({ email, from: '203.0.113.9', captcha: { id: 'x', solution: 'x' } })).status, 429)
+})
+
+test('strangers fill no activity: of a network one entry an hour, of all twenty, which count for no history', async (t) => {
+  const { id, email } = await person(service())
+  const { api } = await addToken(service(), id, { permManageTokens: true, permCreateDomain: true })
+  const name = await newDomain(api)
+  const octets = async () =>
+    query(service().system.db, 'select history_octets from domains where name = :name', { name })
+  const [before, counted] = [await activityOf(api), await octets()]
+  const networks = [...Array.from({ length: 23 }, (_, i) => `203.0.113.${i}`), '2001:db8:0:7:']
+  networks.reverse()
+  for (const network of networks) {
+    for (const each of network.includes(':') ? ['1', '2'] : ['', '']) {
+      const from = network + (each && `:${each}`)
+      t.true([403, 429].includes((await attempt({ email, password: 'wrong', from })).status))
+    }
+  }
+  const refused = await eventually(
+    () => activityOf(api, { type: 'login_failed' }),
+    ({ length }) => length >= 20,
+  )
+  const addresses = refused.map(({ address }) => address)
+  t.is(addresses.length, 20)
+  t.is(new Set(addresses).size, 20)
+  t.is(addresses.filter((address) => address!.startsWith('2001:')).length, 1)
+  const logged = service()
+    .logged()
+    .split('\n')
+    .filter((line) => line.includes('login_failed') && line.includes(id))
+  t.is(logged.length, 2 * networks.length)
+  t.deepEqual((await activityOf(api)).slice(20), before)
+  t.deepEqual(await octets(), counted)
 })
