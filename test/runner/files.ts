@@ -35,6 +35,7 @@ export const PARTS: Record<string, RegExp> = {
   requests: /^(deep\/requests|http\/(requests\/described-requests|powerdns-api\/differential))\b/,
   updates: /^update\/(differential|fuzz)\b/,
   limits: /^deep\/(alerts|full\/(unread-answers|unfinished-logins))\b/,
+  release: /^deep\/full\/release\b/,
 }
 
 /** The suites: which files run, and whether they try all that they can. */
