@@ -1,6 +1,9 @@
 import test from 'ava'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { syncBuiltinESMExports } from 'node:module'
+import { type AddressInfo, createServer } from 'node:net'
+import os from 'node:os'
 import { post, readUrl } from '../../src/service/webhooks/receivers.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import { startReceiver } from '../support/webhooks/receivers.ts'
@@ -76,6 +79,83 @@ for (const url of [
     'https://[fec0::1]/',
   ],
   ...['https://[ff02::1]/', 'https://[fd00:ec2::254]/', 'https://[::ffff:0:127.0.0.1]/', 'https://[100::1]/'],
+  // Numbers that are too large, short, or of several bases.
+  ...['https://4294967295/', 'https://6425673729/', 'https://0000000000177.0.0.1/', 'https://0x/', 'https://0x7f.1/'],
+  ...['https://10.1/', 'https://2130706433./', 'https://1.2.3.256/', 'https://1.2.3.4.5/', 'https://foo.127.0.0.1/'],
+  // Digits, dots and letters that are repaired, and what nobody sees.
+  ...[
+    'https://⑫⑦.⓪.⓪.①/',
+    'https://⑯⑨.254.169.254/',
+    'https://𝟙𝟚𝟟.0.0.1/',
+    'https://127｡0｡0｡1/',
+    'https://127．0．0．1/',
+  ],
+  ...['https://127%2e0%2e0%2e1/', 'https://127%E3%80%820.0.1/', 'https://१२७.0.0.1/', 'https://lo\u00adcalhost/'],
+  ...[
+    'https://127.0.0.1\u200b/',
+    'https://lo\u200dcalhost/',
+    '\ufeffhttps://example.org/',
+    'https://example.org/\u2028',
+  ],
+  ...['https://exa%00mple.org/', 'https://example.org%0d%0a/', 'https://example.org%2f@x/', 'https://%5b::1%5d/'],
+  ...[
+    'https://example.org/\0',
+    'https://example.org/ HTTP/1.1',
+    'https://example.org/\r\nHost: x',
+    'https://exa\ud800mple.org/',
+  ],
+  // Users, schemes, ports.
+  ...[
+    'https://:@example.org/',
+    'https://127.0.0.1@example.org/',
+    'https://example.org:443@127.0.0.1/',
+    'https://example.org/?#',
+  ],
+  ...[
+    'blob:https://example.org/1',
+    'view-source:https://example.org/',
+    'http+unix://%2fvar%2frun%2fx/',
+    'wss://example.org/',
+  ],
+  ...[
+    'https:////127.0.0.1/',
+    'ｈttps://example.org/',
+    'https://xn--/',
+    'https://example.org../',
+    'https://example.org:x/',
+  ],
+  ...[
+    'https://example.org:442/',
+    'https://example.org:444/',
+    'https://example.org:1023/',
+    'https://example.org:000022/',
+  ],
+  ...['https://example.org:-1/', 'https://example.org:+443/', 'https://example.org:4４3/', 'https://example.org:443 /'],
+  // Networks, and their edges.
+  ...['https://127.255.255.254/', 'https://172.16.0.0/', 'https://192.168.255.255/', 'https://169.254.0.0/'],
+  ...['https://100.127.255.255/', 'https://100.100.100.200/', 'https://0.255.255.255/', 'https://198.19.255.255/'],
+  ...['https://192.88.99.1/', 'https://239.255.255.255/', 'https://240.0.0.1/', 'https://192.0.2.2/'],
+  ...['https://198.51.100.1/', 'https://203.0.113.255/', 'https://[2001:db8::1]/', 'https://[3fff:fff::1]/'],
+  ...[
+    'https://[64:ff9b::808:808]/',
+    'https://[2002:808:808::]/',
+    'https://[2001:0:808:808::]/',
+    'https://[2001:20::1]/',
+  ],
+  ...[
+    'https://[5f00::1]/',
+    'https://[4000::1]/',
+    'https://[1fff::1]/',
+    'https://[100:0:0:1::1]/',
+    'https://[ff0e::1]/',
+  ],
+  ...[
+    'https://[127.0.0.1]/',
+    'https://[::ffff:127.1]/',
+    'https://[::1%25lo]/',
+    'https://[::1]%25lo/',
+    'https://[v1.x]/',
+  ],
 ]) {
   test(`no receiver is at ${JSON.stringify(url.slice(0, 60))}`, (t) => {
     t.true('problem' in readUrl(config, url))
@@ -89,6 +169,11 @@ test('receivers may be at names, at public addresses, and at high ports', (t) =>
     ['https://hooks.example.com:443/', 'https://hooks.example.com/'],
     ['https://8.8.8.8:8443/', 'https://8.8.8.8:8443/'],
     ['https://[2606:4700::1111]/', 'https://[2606:4700::1111]/'],
+    ...['172.15.255.255', '172.32.0.0', '192.167.255.255', '100.63.255.255', '100.128.0.0', '198.17.255.255'].map(
+      (address) => [`https://${address}/`, `https://${address}/`] as const,
+    ),
+    ['https://[2001:200::1]/', 'https://[2001:200::1]/'],
+    ['https://example.org:1024/', 'https://example.org:1024/'],
   ] as const) {
     t.deepEqual(readUrl(config, text), { url })
   }
@@ -98,24 +183,60 @@ test('in networks of the operator they may be without TLS, but nowhere else', (t
   const near = readConfig({ WEBHOOK_NETWORKS: '10.1.0.0/16, ::1' })
   for (const url of ['http://10.1.2.3:80/', 'https://10.1.2.3/', 'http://[::1]:8080/'])
     t.deepEqual(readUrl(near, url), { url: new URL(url).href })
-  for (const url of ['http://10.2.0.1/', 'http://8.8.8.8/', 'http://[::2]/'])
+  for (const url of [
+    ...['http://10.0.255.255/', 'http://10.2.0.1/', 'http://8.8.8.8/', 'http://[::2]/', 'http://user@10.1.0.1/'],
+    // Other spellings of what is allowed lead elsewhere.
+    ...['http://[::ffff:10.1.0.1]/', 'http://[64:ff9b::10.1.0.1]/', 'http://[2002:a01:1::]/'],
+  ])
     t.true('problem' in readUrl(near, url), url)
 })
 
-/** A resolver that gives each name these addresses, one after the other; then none. */
-async function startResolver(addresses: string[]) {
+test('no receiver is at an address of this machine, unless the operator allows it', async (t) => {
+  const real = os.networkInterfaces
+  t.teardown(() => {
+    os.networkInterfaces = real
+    syncBuiltinESMExports()
+  })
+  const url = 'https://8.8.4.4:5432/'
+  const sixth = 'https://[2606:4700::7]:5432/'
+  t.deepEqual([readUrl(config, url), readUrl(config, sixth)], [{ url }, { url: sixth }])
+  const [lo] = Object.values(real()).flatMap((each) => each ?? [])
+  os.networkInterfaces = () => ({ up: ['8.8.4.4', '2606:4700:0:0::7'].map((address) => ({ ...lo!, address })) })
+  syncBuiltinESMExports()
+  for (const each of [url, sixth]) {
+    t.true('problem' in readUrl(config, each))
+    t.deepEqual(await post(config, { url: each, ...BODY }, never), NONE)
+  }
+  t.deepEqual(readUrl(readConfig({ WEBHOOK_NETWORKS: '8.8.4.4' }), url), { url })
+})
+
+/** A resolver that gives each name these addresses, one answer after the other; then none. */
+async function startResolver(answers: (string | string[])[]) {
   const socket = createSocket('udp4')
   socket.on('message', (question, { port, address: client }) => {
     const isA = question.readUInt16BE(question.indexOf(0, 12) + 1) === 1
-    const address = isA ? addresses.shift() : undefined
+    const addresses = [(isA ? answers.shift() : undefined) ?? []].flat()
     const end = question.indexOf(0, 12) + 5
     const header = Buffer.from(question.subarray(0, 12))
     header.writeUInt16BE(0x8180, 2)
     header.fill(0, 6)
-    header.writeUInt16BE(address === undefined ? 0 : 1, 6)
-    const octets = (address ?? '').split('.').map(Number)
-    const record = address === undefined ? [] : [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...octets]
-    socket.send(Buffer.concat([header, question.subarray(12, end), Buffer.from(record)]), port, client)
+    header.writeUInt16BE(addresses.length, 6)
+    const records = addresses.map((address) => [
+      0xc0,
+      12,
+      0,
+      1,
+      0,
+      1,
+      0,
+      0,
+      0,
+      0,
+      0,
+      4,
+      ...address.split('.').map(Number),
+    ])
+    socket.send(Buffer.concat([header, question.subarray(12, end), Buffer.from(records.flat())]), port, client)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
@@ -150,6 +271,54 @@ test('names of this machine, private addresses, and names that do not exist all 
   ]) {
     t.deepEqual(await post(strict, { url, ...BODY }, never), NONE, url)
   }
+})
+
+test('of many addresses of a name, only four are tried, and only those that are allowed', async (t) => {
+  const receiver = await startReceiver('127.0.0.9')
+  const some = ['127.0.0.2', '10.0.0.1', '127.0.0.3', '127.0.0.4', '169.254.169.254']
+  const resolver = await startResolver([
+    [...some, '127.0.0.9'],
+    [...some, '127.0.0.5', '127.0.0.9', ...Array<string>(15).fill('127.0.0.6')],
+  ])
+  t.teardown(async () => {
+    resolver.close()
+    await receiver.close()
+  })
+  const near = readConfig({ RESOLVERS: resolver.endpoint, WEBHOOK_NETWORKS: '127.0.0.0/8' })
+  const url = `http://many.example.org:${new URL(receiver.url).port}/`
+  t.deepEqual(await post(near, { url, ...BODY }, never), { answer: 204, problem: null })
+  t.deepEqual(await post(near, { url, ...BODY }, never), { answer: null, problem: 'The connection was refused.' })
+  t.is(receiver.received.length, 1)
+})
+
+for (const endless of ['HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n', 'HTTP/1.1 100 Continue\r\n\r\n', '\r\n']) {
+  test(`a receiver that sends ${JSON.stringify(endless)} without end is left at once`, async (t) => {
+    const server = createServer((socket) => {
+      const more = () => {
+        while (!socket.destroyed && socket.write(endless.repeat(1_000)));
+      }
+      socket.on('error', () => undefined).on('drain', more)
+      socket.once('data', more)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const near = readConfig({ WEBHOOK_NETWORKS: '127.0.0.1' })
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    t.deepEqual(await post(near, { url, ...BODY }, never), { answer: null, problem: 'The connection failed.' })
+  })
+}
+
+test('what comes before a short header does no harm', async (t) => {
+  const server = createServer((socket) => {
+    socket.once('data', () => socket.end('\r\nHTTP/1.1 100 X\r\n\r\nHTTP/1.1 103 X\r\n\r\nHTTP/1.1 204 X\r\n\r\n'))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const near = readConfig({ WEBHOOK_NETWORKS: '127.0.0.1' })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  t.deepEqual(await post(near, { url, ...BODY }, never), { answer: 204, problem: null })
 })
 
 test('TLS is required, and must be valid', async (t) => {

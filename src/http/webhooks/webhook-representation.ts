@@ -50,7 +50,7 @@ export const WEBHOOK = representation<Webhook>()(['Webhook', 'NewWebhook'], {
   },
   enabled: {
     write: boolean(),
-    text: 'Whether it is told anything. Any change of a webhook enables it, unless this is false.',
+    text: 'Whether it is told anything.',
     example: true,
     from: ({ disabled }) => disabled === null,
   },

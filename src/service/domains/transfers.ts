@@ -25,9 +25,9 @@ export interface TransferSettings {
   tsig: boolean
 }
 
-// What IANA's registries of special-purpose IPv4 and IPv6 addresses call not globally reachable, as of 2026-07-18. Not
-// the networks for documentation: nothing is reachable there. Inside of 192.0.0.0/24 and 2001::/23 the registries except
-// some anycast addresses and identifiers, none of which can be a secondary's.
+// What IANA's registries of special-purpose IPv4 and IPv6 addresses call not globally reachable, as of 2026-07-18. Inside
+// of 192.0.0.0/24 and 2001::/23 the registries except some anycast addresses and identifiers, none of which can be a
+// secondary's.
 const networks = (...texts: string[]) => texts.map(parseNetwork)
 const NOT_UNICAST = networks('0.0.0.0/8', '224.0.0.0/3', '::/128', '::ffff:0:0/96', 'ff00::/8')
 const NOT_PUBLIC = networks(
@@ -36,6 +36,11 @@ const NOT_PUBLIC = networks(
   // All except 2000::/3, and in it protocol assignments and the networks that lead to IPv4 addresses (RFC 3056 §2).
   ...['::/3', '4000::/2', '8000::/1', '2001::/23', '2002::/16'],
 )
+// Examples have them, and here and there real machines.
+const DOCUMENTATION = networks(
+  ...['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'],
+  ...['2001:db8::/32', '3fff::/20'],
+)
 
 /**
  * Returns the reason why these addresses are not allowed; undefined: they are. The service sends messages to them:
@@ -43,17 +48,19 @@ const NOT_PUBLIC = networks(
  */
 export function addressProblem({ privateTransfers }: Config, network: Network): string | undefined {
   if (NOT_UNICAST.some((each) => overlap(each, network))) return 'Must be unicast addresses.'
-  return privateTransfers || isPublic(network) ? undefined : 'Must be public addresses.'
+  const isPrivate = NOT_PUBLIC.some((each) => overlap(each, network))
+  return privateTransfers || !isPrivate ? undefined : 'Must be public addresses.'
 }
 
 /** Reports whether all addresses of a network are unicast ones that everybody can reach. */
 export function isPublic(network: Network): boolean {
-  return ![...NOT_UNICAST, ...NOT_PUBLIC].some((each) => overlap(each, network))
+  return ![...NOT_UNICAST, ...NOT_PUBLIC, ...DOCUMENTATION].some((each) => overlap(each, network))
 }
 
 /** Reports whether the service may ask a nameserver at an address that strangers have published. */
 export function mayAsk(config: Config, address: string): boolean {
-  return addressProblem(config, parseNetwork(address)) === undefined
+  const network = parseNetwork(address)
+  return config.privateTransfers ? addressProblem(config, network) === undefined : isPublic(network)
 }
 
 /** @throws Denied unless the actor may write the whole domain */

@@ -1,8 +1,10 @@
+import { constants } from 'node:crypto'
 import { Resolver } from 'node:dns/promises'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { overlap, parseNetwork } from '../../dns/addresses.ts'
+import { networkInterfaces } from 'node:os'
+import { type Network, overlap, parseNetwork } from '../../dns/addresses.ts'
 import type { Config } from '../../settings/config.ts'
 import { isPublic } from '../domains/transfers.ts'
 
@@ -14,6 +16,9 @@ const URL_LENGTH = 2_000
 /** Milliseconds that a receiver has, from the resolution of its name to the header of its answer, and the octets of that. */
 const TIME = 10_000
 const HEADER_OCTETS = 16 * 1024
+
+/** How many addresses of a name are tried, of each family. */
+const ADDRESSES = 4
 
 const FORM = 'Must be an https URL without user, password and fragment, such as https://hooks.example.com/dns.'
 const NOT_PUBLIC = 'Must have a public address.'
@@ -44,11 +49,20 @@ function addressIn({ hostname }: URL): string | undefined {
   return isIP(bare) === 0 ? undefined : bare
 }
 
-/** Reports whether a receiver may be at an address: a public one, but not without TLS, or one that the operator allows. */
+/**
+ * Reports whether a receiver may be at an address: a public one of another machine, but not without TLS, or one that the
+ * operator allows.
+ */
 function mayReach({ webhookNetworks }: Config, { protocol }: URL, address: string): boolean {
   const network = parseNetwork(address)
   if (webhookNetworks.some((each) => overlap(parseNetwork(each), network))) return true
-  return protocol === 'https:' && isPublic(network)
+  return protocol === 'https:' && isPublic(network) && !isOwn(network)
+}
+
+/** Reports whether this machine has an address: a firewall lets pass what the machine sends to itself. */
+function isOwn({ octets }: Network): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((each = []) => each)
+  return own.some(({ address }) => parseNetwork(address).octets === octets)
 }
 
 /** What came of a request. */
@@ -89,12 +103,16 @@ export async function post(
 
 async function allowedAddresses(config: Config, url: URL, signal: AbortSignal): Promise<string[]> {
   const literal = addressIn(url)
-  const addresses = literal === undefined ? await resolve(config, url.hostname, signal) : [literal]
-  return addresses.filter((address) => mayReach(config, url, address))
+  const families = literal === undefined ? await resolve(config, url.hostname, signal) : [[literal]]
+  // A name can have thousands, of as many victims.
+  return families.flatMap((found) => found.filter((address) => mayReach(config, url, address)).slice(0, ADDRESSES))
 }
 
-/** Resolves a name without the machine's list of hosts, and without a thread that slow nameservers could keep. */
-async function resolve({ resolvers }: Config, name: string, signal: AbortSignal): Promise<string[]> {
+/**
+ * Resolves a name without the machine's list of hosts, and without a thread that slow nameservers could keep.
+ * @returns the addresses of each family
+ */
+async function resolve({ resolvers }: Config, name: string, signal: AbortSignal): Promise<string[][]> {
   const resolver = new Resolver()
   if (resolvers.length > 0) {
     resolver.setServers(
@@ -108,7 +126,7 @@ async function resolve({ resolvers }: Config, name: string, signal: AbortSignal)
   try {
     const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
     signal.throwIfAborted()
-    return found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+    return found.map((each) => (each.status === 'fulfilled' ? each.value : []))
   } finally {
     signal.removeEventListener('abort', cancel)
   }
@@ -130,11 +148,21 @@ async function send(
     method: 'POST',
     headers: { ...headers, 'content-length': octets.length },
     ...{ agent: false, lookup, signal, maxHeaderSize: HEADER_OCTETS },
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says; and receivers could ask for handshakes again and again.
+    ...{ rejectUnauthorized: true, secureOptions: constants.SSL_OP_NO_RENEGOTIATION },
   } as const
   return new Promise((resolved, rejected) => {
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options, (response) => {
       resolved(response.statusCode!)
       request.destroy()
+    })
+    // Answers 1xx and empty lines may come before the header without end.
+    let length = 0
+    request.on('socket', (socket) => {
+      socket.on('data', (part: Buffer) => {
+        length += part.length
+        if (length > HEADER_OCTETS) request.destroy(new Error('The header does not come.'))
+      })
     })
     request.on('error', rejected)
     request.on('close', () => {

@@ -25,7 +25,7 @@ export { REASONS } from '../../store/accounts/webhooks.ts'
 export { STATUSES } from '../../store/zone/webhook-deliveries.ts'
 export type { Delivery, Webhook }
 
-/** The settings of a webhook in a request; an absent one stays as it is, or has its default: all domains, enabled. */
+/** The settings of a webhook in a request; an absent one stays as it is, or has its default: all domains. */
 export type WebhookInput = Partial<WebhookSettings> & { enabled?: boolean }
 
 /** A webhook and the text of its secret, which no other answer has. */
@@ -61,7 +61,7 @@ export async function create(
 ): Promise<WithSecret> {
   const { system, actor } = visit
   const { accountId, memberId, tokenId: by } = actor
-  const settings = checked(system, { url, events, domains })
+  const settings = { url: checked(system, url), events, domains }
   return withRights(visit, 'webhooks', [], async (trx) => {
     const account = orNotFound(await accounts.lock(trx, accountId))
     if ((await store.count(trx, accountId)) >= WEBHOOKS_MAX) throw limitExceeded('an account', WEBHOOKS_MAX, 'webhooks')
@@ -74,27 +74,30 @@ export async function create(
 }
 
 /**
- * Changes the settings that the input has, forgets failures, and enables the webhook, or disables it; a mail tells of
- * another address.
+ * Changes the settings that the input has, enables the webhook or disables it if the input says so, and forgets failures; a
+ * mail tells of another address.
  * @param input called once the webhook has been found
  * @throws NotFound, Invalid
  */
 export async function change(visit: Visit, id: string, input: () => WebhookInput): Promise<Webhook> {
-  const before = await get(visit, id)
+  await get(visit, id)
   const { system, actor } = visit
   const { accountId, memberId, tokenId: by } = actor
-  const { enabled = before.disabled === null, ...given } = input()
+  const { enabled, ...given } = input()
   return withRights(visit, 'webhooks', [], async (trx) => {
     const account = orNotFound(await accounts.lock(trx, accountId))
     const present = orNotFound(await store.lock(trx, accountId, id))
-    const { url, events, domains } = present
-    const settings = checked(system, { url, events, domains, ...given })
-    const isMoved = settings.url !== url
+    const { events, domains } = present
+    // One that stays is examined at each attempt anyhow.
+    const url = given.url === undefined ? present.url : checked(system, given.url)
+    const settings = { events, domains, ...given, url }
+    const isMoved = url !== present.url
     // Whoever chooses the address is the one who must be allowed to read what is sent to it.
     await store.change(trx, id, settings, isMoved ? memberId : undefined)
-    if (!enabled) await store.disable(trx, id, 'request', system.now())
+    if (enabled === true) await store.enable(trx, id)
+    if (enabled === false) await store.disable(trx, id, 'request', system.now())
     await wake(system, trx, { id, accountId })
-    if (isMoved) await notify(system, trx, account, 'webhook-added', new URL(settings.url).host)
+    if (isMoved) await notify(system, trx, account, 'webhook-added', new URL(url).host)
     record(system, trx, 'webhook_changed', { account: accountId, webhook: id, by })
     return (await store.find(trx, accountId, id))!
   })
@@ -164,11 +167,11 @@ async function withWebhook<T>(visit: Visit, id: string, work: (trx: Db, webhook:
   )
 }
 
-/** @throws Invalid */
-function checked({ config }: System, settings: WebhookSettings): WebhookSettings {
-  const read = readUrl(config, settings.url)
+/** Returns a URL in its usual spelling. @throws Invalid */
+function checked({ config }: System, url: string): string {
+  const read = readUrl(config, url)
   if ('problem' in read) throw Invalid.field('url', read.problem)
-  return { ...settings, url: read.url }
+  return read.url
 }
 
 async function addSecret(system: System, trx: Db, id: string): Promise<string> {

@@ -76,11 +76,16 @@ export async function change(
 ): Promise<Webhook> {
   return one(
     trx,
-    `update webhooks set url = :url, events = :events, domains = :domains, disabled = null, reason = null, ${WELL},
+    `update webhooks set url = :url, events = :events, domains = :domains, ${WELL},
        member_id = case when :isMoved then cast(:memberId as uuid) else member_id end
      where id = :id returning ${COLUMNS}`,
     { id, ...settings, isMoved: memberId !== undefined, memberId: memberId ?? null },
   )
+}
+
+/** Tells a webhook what happens from now on. */
+export async function enable(trx: Db, id: string): Promise<void> {
+  await query(trx, 'update webhooks set disabled = null, reason = null where id = :id', { id })
 }
 
 /** Tells a webhook nothing more: not even what waits. Returns undefined if it was told nothing before. */

@@ -1,5 +1,6 @@
 import { createSystem } from '../../../src/process/create-system.ts'
 import { checkNamed } from '../../../src/service/delegation/checking.ts'
+import { mayAsk } from '../../../src/service/domains/transfers.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { domainOf, newDomain, succeeded } from '../../support/clients/api.ts'
 import { startWorld, type World } from '../../support/dns/world.ts'
@@ -162,6 +163,15 @@ test('parents at addresses that are not public are asked only if the operator al
   const [address, port] = world.resolvers.split(':')
   const config = { ...system.config, privateTransfers: false, resolvers: [{ address: address!, port: Number(port) }] }
   await using closed = createSystem(config, backends, system.log)
+  for (const [each, isAllowed] of [
+    ['8.8.8.8', true],
+    ['10.0.0.1', false],
+    ['192.0.2.1', false],
+    ['2001:db8::1', false],
+  ] as const) {
+    t.is(mayAsk(config, each), isAllowed, each)
+    t.true(mayAsk(system.config, each))
+  }
   const servers = ['a', 'b'].map((letter) => ({ name: `${letter}.nic.example`, address: '' }))
   t.deepEqual(await closed.parents.find('secure.example'), { name: 'example', servers })
   const { state, problems } = await checkNamed(closed, ['secure.example']).then(([report]) => report!)

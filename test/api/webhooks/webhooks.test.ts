@@ -233,6 +233,19 @@ test('410 ends a webhook, and a mail tells it; redelivery needs it enabled', asy
   )
 })
 
+test('a change that does not say so neither enables nor disables, and does not examine the address again', async (t) => {
+  const { id, login, path } = await newWebhook()
+  const { db } = service().system
+  await query(db, `update webhooks set url = 'http://10.0.0.1/', disabled = now(), reason = 'gone' where id = :id`, {
+    id,
+  })
+  const before = await show(login, path)
+  t.deepEqual(succeeded(await login.patch(path, { events: ['account'] }), 200).json, { ...before, events: ['account'] })
+  t.like(succeeded(await login.patch(path, { enabled: true }), 200).json, { enabled: true, reason: null })
+  t.like(succeeded(await login.patch(path, { domains: null }), 200).json, { enabled: true, reason: null })
+  t.like(succeeded(await login.patch(path, { enabled: false }), 200).json, { enabled: false, reason: 'request' })
+})
+
 test('what fails for three days is disabled', async (t) => {
   const { id, login, path } = await newWebhook()
   receiver.answer = (response) => response.writeHead(503).end()
