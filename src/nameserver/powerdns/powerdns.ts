@@ -282,7 +282,8 @@ export class PowerDns implements Nameserver {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#api.close(), this.#dns?.close()])
+    this.#api.close()
+    await this.#dns?.close()
   }
 
   /**
