@@ -116,6 +116,8 @@ export class Budget {
    * @throws Busy when the patience has ended, and once the budget is closed
    */
   async take(caller: string, patience?: Patience, { count = 1, holder }: Taken = {}): Promise<Release> {
+    const free = this.#waiting.has(caller) ? undefined : this.tryTake(caller, { count, holder })
+    if (free !== undefined) return free
     const start = performance.now()
     return new Promise<Release>((resolve, reject) => {
       const waiters = this.#waiting.get(caller) ?? new Set()
@@ -143,8 +145,6 @@ export class Budget {
       const late = setTimeout(refuse, patience?.left ?? TURN_TIMEOUT, `still in the queue after ${TURN_TIMEOUT} ms`)
       patience?.gone.addEventListener('abort', leave)
       this.#waiting.set(caller, waiters.add(waiter))
-      this.#admit(caller)
-      if (!waiters.has(waiter)) return
       if (this.#isClosed) refuse(STOPPING)
       else if (patience?.gone.aborted === true) leave()
       else if (this.#all < Infinity)
