@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { Unauthenticated } from '../../errors.ts'
 import type { Actor } from '../../service/actor.ts'
 import * as domains from '../../service/domains/domains.ts'
-import { authenticate as authenticateSecret } from '../../service/tokens/authentication.ts'
+import { actorOf, authenticate as authenticateSecret } from '../../service/tokens/authentication.ts'
 import { authorise, LACKS_FACTOR, OWN_LOGIN, type Use } from '../../service/tokens/rights.ts'
 import { clientAddress } from '../kit/caller.ts'
 import { type Context, guard, type Middleware } from '../kit/context.ts'
@@ -63,15 +63,19 @@ function textsOf(...uses: Use[]): string[] {
 }
 
 async function identify(ctx: Context, secret = requiredSecret(ctx)): Promise<void> {
-  ctx.state.actor = await authenticateSecret(ctx.state.system, secret, clientAddress(ctx))
-  ctx.state.system = { ...ctx.state.system, person: ctx.state.actor.ownerId }
+  admit(ctx, await authenticateSecret(ctx.state.system, secret, clientAddress(ctx)))
+}
+
+function admit({ state }: Context, actor: Actor): void {
+  state.actor = actor
+  state.system = { ...state.system, person: actor.ownerId }
 }
 
 async function identifyForDomain(ctx: Context, secret: string, name: string): Promise<void> {
-  const { system } = ctx.state
-  // Both at the same time.
-  const [, domain] = await Promise.all([identify(ctx, secret), domains.find(system, name)])
-  const { actor } = ctx.state
+  const address = clientAddress(ctx)
+  const [token, domain] = await domains.findForToken(ctx.state.system, name, secret, address)
+  admit(ctx, actorOf(token, address))
+  const { system, actor } = ctx.state
   authorise(actor, 'rrsets')
   ctx.state.domain = await domains.visible({ system, actor }, domain)
 }

@@ -4,7 +4,7 @@ import { mapInSlices } from '../../flow/slices.ts'
 import { DOMAIN_NAME_LENGTH, NAME_LENGTH } from '../../limits.ts'
 import { type Denial, DENIALS } from '../../nameserver/nameserver.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
-import { confirmPrimary, type Db } from '../../store/database.ts'
+import { confirmPrimary, type Db, together } from '../../store/database.ts'
 import type { Domain, LockedDomain, OwnedDomain, Viewer } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/domains.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
@@ -15,6 +15,7 @@ import type { Visit, Writer } from '../actor.ts'
 import { searchedText } from '../names/search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
 import { clearLeftovers } from '../repair/reconcile.ts'
+import { present, type Presented } from '../tokens/authentication.ts'
 import { mayWrite } from '../tokens/policies.ts'
 import { checkConditions, type Conditions, tagOfDomain } from '../zone/conditions.ts'
 import { lockZone, openZone } from '../zone/opening.ts'
@@ -36,6 +37,18 @@ export async function get({ system, actor }: Visit<Viewer>, name: string): Promi
 /** Returns the domain of this name, regardless of its owner. */
 export async function find(system: System, name: string): Promise<Domain | undefined> {
   return isDomainName(name) ? store.find(system.db, name) : undefined
+}
+
+/** Reads a presented token, as `authenticate` does, and the domain of this name, regardless of its owner: in one packet. */
+export async function findForToken(
+  system: System,
+  name: string,
+  secret: string,
+  address: string,
+): Promise<[Presented, Domain | undefined]> {
+  return together(system.db, (db) =>
+    Promise.all([present(system, db, secret, address), isDomainName(name) ? store.find(db, name) : undefined]),
+  )
 }
 
 /** Returns the domain, if it exists and the actor may see it. @throws NotFound */

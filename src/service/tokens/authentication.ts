@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Unauthenticated } from '../../errors.ts'
+import type { Db } from '../../store/database.ts'
 import type { PresentedToken } from '../../store/tokens/presented.ts'
 import * as tokens from '../../store/tokens/presented.ts'
 import type { System } from '../../system.ts'
@@ -18,7 +19,12 @@ export function hashSecret(secret: string): Buffer {
  * @throws Unauthenticated
  */
 export async function authenticate(system: System, secret: string, address: string): Promise<Actor> {
-  return actorOf(await tokens.usePresented(system.db, hashSecret(secret), address, system.now()), address)
+  return actorOf(await present(system, system.db, secret, address), address)
+}
+
+/** Reads the token of a secret, and notes its use if it is valid and allowed at `address`. */
+export async function present({ now }: System, db: Db, secret: string, address: string): Promise<Presented> {
+  return tokens.usePresented(db, hashSecret(secret), address, now())
 }
 
 /** Reads the token whose TSIG key is said to have signed a message (contract §21.2). */
