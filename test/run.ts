@@ -140,14 +140,20 @@ async function removeFolder(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** Removes the folders of earlier runs that were killed. */
+/** Removes the folders of earlier runs that were killed. Another run may remove them at the same time, or end. */
 async function removeLeftOvers(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     const folder = join(tmpdir(), name)
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]
-    if (pid === undefined || lstatSync(folder).uid !== process.getuid?.() || !lstatSync(folder).isDirectory()) continue
-    const inUse = readdirSync(folder).includes('process') ? recall(join(folder, 'process')) : identify(Number(pid))
-    if (!inUse) await removeFolder(folder)
+    if (pid === undefined) continue
+    try {
+      const status = lstatSync(folder)
+      if (status.uid !== process.getuid?.() || !status.isDirectory()) continue
+      const inUse = readdirSync(folder).includes('process') ? recall(join(folder, 'process')) : identify(Number(pid))
+      if (!inUse) await removeFolder(folder)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
   }
 }
 
