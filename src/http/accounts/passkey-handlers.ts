@@ -3,19 +3,12 @@ import * as passkeys from '../../service/accounts/passkeys.ts'
 import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import { apiUrl, clientAddress } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
-import { answerList } from '../kit/paging.ts'
+import { ownedList } from '../kit/owned-list.ts'
 import { requiredSite } from '../kit/passkey-site.ts'
 import { TOKEN } from '../tokens/token-representation.ts'
 import { NEW_PASSKEY, PASSKEY, SIGNED } from './passkey-representation.ts'
 
-export async function listPasskeys(ctx: Context): Promise<void> {
-  await answerList(ctx, {
-    ids: 'uuids',
-    page: (cursor) => passkeys.list(ctx.state, cursor),
-    total: () => passkeys.count(ctx.state),
-    present: (passkey) => PASSKEY.present(passkey),
-  })
-}
+export const { list: listPasskeys, show: showPasskey } = ownedList(passkeys, (passkey) => PASSKEY.present(passkey))
 
 export async function showCreationOptions(ctx: Context): Promise<void> {
   answerUncached(ctx, 200, await passkeys.creationOptions(ctx.state, requiredSite(ctx)))
@@ -27,10 +20,6 @@ export async function createPasskey(ctx: Context): Promise<void> {
   if (passkey === undefined) {
     answer(ctx, 202, { detail: 'This operation requires confirmation. Please check your mailbox for instructions!' })
   } else answer(ctx, 201, PASSKEY.present(passkey))
-}
-
-export async function showPasskey(ctx: Context): Promise<void> {
-  answer(ctx, 200, PASSKEY.present(await passkeys.get(ctx.state, ctx.params['id']!)))
 }
 
 export async function changePasskey(ctx: Context): Promise<void> {

@@ -2,17 +2,10 @@ import * as totp from '../../service/accounts/totp.ts'
 import { answer, answerEmpty } from '../kit/answer.ts'
 import { apiUrl, parsedUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
-import { answerList } from '../kit/paging.ts'
+import { ownedList } from '../kit/owned-list.ts'
 import { CODE, FACTOR } from './totp-representation.ts'
 
-export async function listFactors(ctx: Context): Promise<void> {
-  await answerList(ctx, {
-    ids: 'uuids',
-    page: (cursor) => totp.list(ctx.state, cursor),
-    total: () => totp.count(ctx.state),
-    present: (factor) => FACTOR.present(factor, ''),
-  })
-}
+export const { list: listFactors, show: showFactor } = ownedList(totp, (factor) => FACTOR.present(factor, ''))
 
 export async function createFactor(ctx: Context): Promise<void> {
   const factor = await totp.create(ctx.state, FACTOR.readForm(ctx.state.body()), apiUrl(ctx))
@@ -25,10 +18,6 @@ export async function createFactor(ctx: Context): Promise<void> {
 export function newFactor(ctx: Context, factor: totp.NewFactor) {
   ctx.set('Cache-Control', 'no-store')
   return FACTOR.presentFull(factor, parsedUrl(ctx).hostname)
-}
-
-export async function showFactor(ctx: Context): Promise<void> {
-  answer(ctx, 200, FACTOR.present(await totp.get(ctx.state, ctx.params['id']!), ''))
 }
 
 export async function changeFactor(ctx: Context): Promise<void> {

@@ -4,27 +4,16 @@ import { readForm } from '../fields/fields.ts'
 import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
-import { answerList } from '../kit/paging.ts'
+import { ownedList } from '../kit/owned-list.ts'
 import { MEMBER, MEMBERSHIP, readFate } from './member-representation.ts'
 import { TOKEN } from './token-representation.ts'
 
-export async function listMembers(ctx: Context): Promise<void> {
-  await answerList(ctx, {
-    ids: 'uuids',
-    page: (cursor) => members.list(ctx.state, cursor),
-    total: () => members.count(ctx.state),
-    present: (member) => MEMBER.present(member),
-  })
-}
+export const { list: listMembers, show: showMember } = ownedList(members, (member) => MEMBER.present(member))
 
 export async function invite(ctx: Context): Promise<void> {
   const { email, role, domains } = MEMBER.shape
   const invitation = readForm(ctx.state.body(), { email, role }, { domains })
   answer(ctx, 201, MEMBER.present(await members.invite(ctx.state, invitation, apiUrl(ctx))))
-}
-
-export async function showMember(ctx: Context): Promise<void> {
-  answer(ctx, 200, MEMBER.present(await members.get(ctx.state, ctx.params['id']!)))
 }
 
 export async function changeMember(ctx: Context): Promise<void> {
@@ -37,18 +26,9 @@ export async function removeMember(ctx: Context): Promise<void> {
   answerEmpty(ctx, 204)
 }
 
-export async function listMemberships(ctx: Context): Promise<void> {
-  await answerList(ctx, {
-    ids: 'uuids',
-    page: (cursor) => memberships.list(ctx.state, cursor),
-    total: () => memberships.count(ctx.state),
-    present: (membership) => MEMBERSHIP.present(membership),
-  })
-}
-
-export async function showMembership(ctx: Context): Promise<void> {
-  answer(ctx, 200, MEMBERSHIP.present(await memberships.get(ctx.state, ctx.params['id']!)))
-}
+export const { list: listMemberships, show: showMembership } = ownedList(memberships, (membership) =>
+  MEMBERSHIP.present(membership),
+)
 
 export async function leave(ctx: Context): Promise<void> {
   await memberships.leave(ctx.state, ctx.params['id']!)

@@ -3,26 +3,15 @@ import * as ownToken from '../../service/tokens/own-token.ts'
 import * as tokens from '../../service/tokens/tokens.ts'
 import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import type { Context } from '../kit/context.ts'
-import { answerList } from '../kit/paging.ts'
+import { ownedList } from '../kit/owned-list.ts'
 import { OWN_TOKEN } from './own-token-representation.ts'
 import { readToken, TOKEN, TSIG_KEY } from './token-representation.ts'
 
-export async function listTokens(ctx: Context): Promise<void> {
-  await answerList(ctx, {
-    ids: 'uuids',
-    page: (cursor) => tokens.list(ctx.state, cursor),
-    total: () => tokens.count(ctx.state),
-    present: (token) => TOKEN.present(token),
-  })
-}
+export const { list: listTokens, show: showToken } = ownedList(tokens, (token) => TOKEN.present(token))
 
 export async function createToken(ctx: Context): Promise<void> {
   const { token, secret } = await tokens.create(ctx.state, readToken(ctx.state.body()))
   answerUncached(ctx, 201, TOKEN.presentFull({ ...token, secret }))
-}
-
-export async function showToken(ctx: Context): Promise<void> {
-  answer(ctx, 200, TOKEN.present(await tokens.get(ctx.state, ctx.params['id']!)))
 }
 
 /** Responds with the token of the request. */

@@ -2,26 +2,16 @@ import * as webhooks from '../../service/webhooks/webhooks.ts'
 import { readForm } from '../fields/fields.ts'
 import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import type { Context } from '../kit/context.ts'
+import { ownedList } from '../kit/owned-list.ts'
 import { answerList } from '../kit/paging.ts'
 import { DELIVERY, WEBHOOK } from './webhook-representation.ts'
 
-export async function listWebhooks(ctx: Context): Promise<void> {
-  await answerList(ctx, {
-    ids: 'uuids',
-    page: (cursor) => webhooks.list(ctx.state, cursor),
-    total: () => webhooks.count(ctx.state),
-    present: (webhook) => WEBHOOK.present(webhook),
-  })
-}
+export const { list: listWebhooks, show: showWebhook } = ownedList(webhooks, (webhook) => WEBHOOK.present(webhook))
 
 export async function createWebhook(ctx: Context): Promise<void> {
   const { url, events, domains } = WEBHOOK.shape
   const input = readForm(ctx.state.body(), { url, events }, { domains })
   answerUncached(ctx, 201, WEBHOOK.presentFull(await webhooks.create(ctx.state, input)))
-}
-
-export async function showWebhook(ctx: Context): Promise<void> {
-  answer(ctx, 200, WEBHOOK.present(await webhooks.get(ctx.state, ctx.params['id']!)))
 }
 
 export async function changeWebhook(ctx: Context): Promise<void> {
