@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { Pool } from 'undici'
 import { startPostgres } from '../../src/private-servers/postgres.ts'
 import { query } from '../../src/store/database.ts'
-import { newDomainWithWww, succeeded } from '../support/clients/api.ts'
+import { newDomain, newDomainWithWww, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
+import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startGate } from '../support/servers/gate.ts'
 import { freePort } from '../support/servers/ports.ts'
@@ -83,7 +84,7 @@ test('if Postgres refuses the password, an error message says so at once, and th
 })
 
 for (const what of ['refuses connections', 'is starting']) {
-  test.serial(`while Postgres ${what}, the service waits for it, and says so once; then it starts`, async (t) => {
+  test(`while Postgres ${what}, the service waits for it, and says so once; then it starts`, async (t) => {
     const gate = await startGate(servers().backends.databaseUrl)
     await gate.shut()
     const { port } = new URL(gate.url)
@@ -104,7 +105,7 @@ for (const what of ['refuses connections', 'is starting']) {
   })
 }
 
-test.serial('SIGTERM ends a service that waits for Postgres, with exit code 0', async (t) => {
+test('SIGTERM ends a service that waits for Postgres, with exit code 0', async (t) => {
   const env = { DATABASE_URL: `postgres://user@127.0.0.1:${await freePort()}/db`, ...PATIENT }
   const { child, ended, output } = startOurs(['start'], environmentFor(servers().backends, env))
   await eventuallyHas(output, 'waiting for Postgres')
@@ -121,7 +122,7 @@ async function powerDnsIs(anonymous: Client): Promise<string | undefined> {
 
 const UNAVAILABLE = { detail: 'The DNS backend is currently unavailable. Nothing was changed; please retry.' }
 
-test.serial('without PowerDNS the service starts, reads work, and writes are 503 until PowerDNS comes', async (t) => {
+test('without PowerDNS the service starts, reads work, and writes are 503 until PowerDNS comes', async (t) => {
   const { powerDns, restartPowerDns } = servers()
   const first = await servers().serve()
   const name = 'started-without.example'
@@ -163,7 +164,7 @@ test.serial('without PowerDNS the service starts, reads work, and writes are 503
   t.deepEqual(await discrepanciesInTheEnd(servers()), [])
 })
 
-test.serial('if PowerDNS rejects the API key, the service starts, and the log names the setting', async (t) => {
+test('if PowerDNS rejects the API key, the service starts, and the log names the setting', async (t) => {
   const { anonymous, api, output } = await servers().start({ PDNS_API_KEY: 'wrong-s3cret' })
   t.is(await powerDnsIs(anonymous), 'unavailable')
   t.is((await api.post('/domains/', { name: 'wrong-key.example' })).status, 503)
@@ -171,7 +172,7 @@ test.serial('if PowerDNS rejects the API key, the service starts, and the log na
   t.notRegex(output(), /s3cret/)
 })
 
-test.serial('what the service must ask PowerDNS at its start, writes wait for, and reads do not', async (t) => {
+test('what the service must ask PowerDNS at its start, writes wait for, and reads do not', async (t) => {
   const { proxy } = servers()
   const first = await servers().serve()
   const name = 'asked-later.example'
@@ -230,32 +231,29 @@ test('all invalid environment variables are reported at once, and the exit code 
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test.serial(
-    `on ${signal} the service finishes running requests, refuses new ones, and exits with code 0`,
-    async (t) => {
-      const service = await servers().start()
-      const name = `stopped-by-${signal.toLowerCase()}.example`
-      succeeded(await service.api.post('/domains/', { name }), 201)
-      const idle = new Pool(service.url, { connections: 1 })
-      t.is((await (await idle.request({ path: '/healthz', method: 'GET' })).body.text()).length, 15)
-      const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
-      const answering = service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
-      await stopped.arrived
-      service.signal(signal)
-      await eventually(async () =>
-        service.anonymous.get('//root/healthz').then(
-          () => false,
-          () => true,
-        ),
-      )
-      await t.throwsAsync(idle.request({ path: '/healthz', method: 'GET' }), { code: 'ECONNREFUSED' })
-      await idle.destroy()
-      stopped.release('pass')
-      t.is((await answering).status, 201)
-      t.is(await service.ended, 0)
-      t.deepEqual(await discrepanciesInTheEnd(servers()), [])
-    },
-  )
+  test(`on ${signal} the service finishes running requests, refuses new ones, and exits with code 0`, async (t) => {
+    const service = await servers().start()
+    const name = `stopped-by-${signal.toLowerCase()}.example`
+    succeeded(await service.api.post('/domains/', { name }), 201)
+    const idle = new Pool(service.url, { connections: 1 })
+    t.is((await (await idle.request({ path: '/healthz', method: 'GET' })).body.text()).length, 15)
+    const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
+    const answering = service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))
+    await stopped.arrived
+    service.signal(signal)
+    await eventually(async () =>
+      service.anonymous.get('//root/healthz').then(
+        () => false,
+        () => true,
+      ),
+    )
+    await t.throwsAsync(idle.request({ path: '/healthz', method: 'GET' }), { code: 'ECONNREFUSED' })
+    await idle.destroy()
+    stopped.release('pass')
+    t.is((await answering).status, 201)
+    t.is(await service.ended, 0)
+    t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+  })
 }
 
 // Which errors there are, and the help of all commands: test/cli/commands.test.ts.
@@ -280,7 +278,7 @@ test('`zoneplane reconcile` names a server that is unreachable, and the exit cod
   t.regex(said, new RegExp(`^zoneplane: PowerDNS at 127\\.0\\.0\\.1:${port} cannot be used: .*\n$`))
 })
 
-test.serial('`zoneplane reconcile` lists the zones that it could not repair, and the exit code is 1', async (t) => {
+test('`zoneplane reconcile` lists the zones that it could not repair, and the exit code is 1', async (t) => {
   const service = await servers().serve()
   const name = 'unrepaired.example'
   succeeded(await service.api.post('/domains/', { name }), 201)
@@ -289,4 +287,36 @@ test.serial('`zoneplane reconcile` lists the zones that it could not repair, and
   servers().proxy.fail(({ method, body }) => (method === 'POST' && body.includes(name) ? { refuse: 500 } : 'pass'))
   const said = await failure(t, ['reconcile'], environmentFor(servers().backends))
   t.regex(said, /^unrepaired\.example: not repaired: injected$/m)
+})
+
+/** The longest, in seconds. */
+const DELAY = 40
+
+test('during SHUTDOWN_DELAY, the readiness is 503 and everything else is answered as before; a second signal ends it', async (t) => {
+  const service = await servers().start({ SHUTDOWN_DELAY: String(DELAY) })
+  const name = await newDomain(service.api)
+  t.is((await service.anonymous.get('//root/readyz')).status, 200)
+  const start = performance.now()
+  service.signal('SIGTERM')
+  await eventuallyHas(() => service.output(), 'SIGTERM: stopping')
+  const ready = await service.anonymous.get('//root/readyz')
+  t.deepEqual([ready.status, ready.text], [503, '{"status":"stopping"}'])
+  t.is(ready.headers['retry-after'], '5')
+  t.is((await service.anonymous.get('//root/healthz')).status, 200)
+  t.is((await service.api.post(`/domains/${name}/rrsets/`, rrset('192.0.2.1'))).status, 201)
+  // Whoever keeps connections open is told to open no more requests on them.
+  const pool = new Pool(service.url, { connections: 1 })
+  const { headers, body } = await pool.request({ path: '/healthz', method: 'GET' })
+  await body.dump()
+  t.is(headers['connection'], 'close')
+  await pool.destroy()
+  service.signal('SIGTERM')
+  t.is(await service.ended, 0)
+  t.true(performance.now() - start < DELAY * 1_000, 'the second signal did not end it')
+})
+
+test('after SHUTDOWN_DELAY, the service ends by itself', async (t) => {
+  const service = await servers().start({ SHUTDOWN_DELAY: '1' })
+  service.signal('SIGTERM')
+  t.is(await service.ended, 0)
 })

@@ -466,14 +466,6 @@ test('serials stay spent; of zones without a domain, only the hash of the name i
   })
 })
 
-test('four connections may migrate at once', async (t) => {
-  await withEmptyDatabase(async (url, db) => {
-    await Promise.all([migrate(url), migrate(url), migrate(url), migrate(url)])
-    t.true(await isMigrated(db))
-    await t.notThrowsAsync(unmigrate(url))
-  })
-})
-
 test('four processes may migrate at once', async (t) => {
   await withEmptyDatabase(async (url, db) => {
     const program = `

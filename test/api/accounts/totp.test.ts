@@ -1,10 +1,22 @@
-import test from 'ava'
+import { randomBytes } from 'node:crypto'
+import { base32, codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
+import { encryptAgain } from '../../../src/service/operation/stored-secrets.ts'
 import { query } from '../../../src/store/database.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { type Link, linksTo, linkTo, OVERTAKEN, type Person, person, said } from '../../support/clients/people.ts'
-import { addPolicies, addToken, codeFor, type Token, type TokenOptions } from '../../support/clients/tokens.ts'
+import {
+  addFactor,
+  addPolicies,
+  addToken,
+  codeFor,
+  stopClocks,
+  type Token,
+  type TokenOptions,
+} from '../../support/clients/tokens.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
+import { startService } from '../../support/servers/service.ts'
 
 // Contract §12, and the row for TOTP in §3.2. The tests set the clock, to control the TOTP time step.
 
@@ -99,7 +111,7 @@ async function mfaOf({ id }: Token): Promise<boolean | null> {
   return row!.mfa
 }
 
-test.serial('without MFA, the link in a mail creates a factor', async (t) => {
+test('without MFA, the link in a mail creates a factor', async (t) => {
   const somebody = await loggedIn()
   const answer = await somebody.api.post('/auth/totp/', { name: ' My phone ' })
   t.deepEqual(said(answer), [202, CONFIRM])
@@ -124,7 +136,7 @@ test.serial('without MFA, the link in a mail creates a factor', async (t) => {
   t.is((await somebody.api.get('/domains/')).status, 200)
 })
 
-test.serial('with MFA, a login token after the MFA step creates a factor without a mail', async (t) => {
+test('with MFA, a login token after the MFA step creates a factor without a mail', async (t) => {
   const somebody = await loggedIn()
   await usedFactor(somebody)
   const stepped = await addToken(service(), somebody.id, { ...login, mfa: true })
@@ -137,7 +149,7 @@ test.serial('with MFA, a login token after the MFA step creates a factor without
   t.is(((await stepped.api.get('/auth/totp/')).json as ShownFactor[]).map(({ name }) => name).join(), 'second,')
 })
 
-test.serial('enabling MFA voids earlier links that create factors', async (t) => {
+test('enabling MFA voids earlier links that create factors', async (t) => {
   const somebody = await loggedIn()
   const first = await newFactor(somebody, 'first')
   const { path } = await linkAfter(somebody.email, () => somebody.api.post('/auth/totp/', { name: 'second' }))
@@ -145,7 +157,7 @@ test.serial('enabling MFA voids earlier links that create factors', async (t) =>
   t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
 })
 
-test.serial('a link that creates a factor is valid for an hour', async (t) => {
+test('a link that creates a factor is valid for an hour', async (t) => {
   const somebody = await loggedIn()
   const { path } = await linkAfter(somebody.email, () => somebody.api.post('/auth/totp/'))
   passTime(121)
@@ -153,7 +165,7 @@ test.serial('a link that creates a factor is valid for an hour', async (t) => {
   t.deepEqual(said(await service().anonymous.post(path)), [400, `{"non_field_errors":["${text}"]}`])
 })
 
-test.serial('names of factors are unique in an account and have at most 64 characters', async (t) => {
+test('names of factors are unique in an account and have at most 64 characters', async (t) => {
   const somebody = await loggedIn()
   await newFactor(somebody, 'one')
   t.deepEqual(said(await somebody.api.post('/auth/totp/', { name: 'one' })), [400, NAME_TAKEN])
@@ -180,7 +192,7 @@ test.serial('names of factors are unique in an account and have at most 64 chara
 })
 
 for (const method of ['PUT', 'PATCH']) {
-  test.serial(`${method} of a factor changes only the name`, async (t) => {
+  test(`${method} of a factor changes only the name`, async (t) => {
     const somebody = await loggedIn()
     const { id, created } = await newFactor(somebody, 'before')
     const path = `/auth/totp/${id}/`
@@ -193,7 +205,7 @@ for (const method of ['PUT', 'PATCH']) {
   })
 }
 
-test.serial('foreign, absent and malformed factors are 404', async (t) => {
+test('foreign, absent and malformed factors are 404', async (t) => {
   const [somebody, other] = [await loggedIn(), await loggedIn()]
   const factor = await newFactor(other)
   for (const id of [factor.id, ABSENT, factor.id.toUpperCase(), 'x', '%27']) {
@@ -207,7 +219,7 @@ test.serial('foreign, absent and malformed factors are 404', async (t) => {
   t.is((await other.api.get(`/auth/totp/${factor.id}/`)).status, 200)
 })
 
-test.serial('deleting the last used factor disables MFA and voids links', async (t) => {
+test('deleting the last used factor disables MFA and voids links', async (t) => {
   const somebody = await loggedIn()
   const factor = await usedFactor(somebody)
   await verify(somebody.api, factor)
@@ -220,7 +232,7 @@ test.serial('deleting the last used factor disables MFA and voids links', async 
   t.deepEqual(said(await service().anonymous.post(path)), [409, OVERTAKEN])
 })
 
-test.serial('deleting an unused factor voids no links', async (t) => {
+test('deleting an unused factor voids no links', async (t) => {
   const somebody = await loggedIn()
   const factor = await newFactor(somebody)
   const { path } = await deletionLink(somebody)
@@ -228,7 +240,7 @@ test.serial('deleting an unused factor voids no links', async (t) => {
   t.is((await service().anonymous.post(path)).status, 200)
 })
 
-test.serial('the first code of a factor requires no token and voids links', async (t) => {
+test('the first code of a factor requires no token and voids links', async (t) => {
   const somebody = await loggedIn()
   const factor = await newFactor(somebody)
   const { path } = await deletionLink(somebody)
@@ -247,7 +259,7 @@ test.serial('the first code of a factor requires no token and voids links', asyn
   t.is(await mfaOf(somebody.token), true)
 })
 
-test.serial('a login token may verify the first code; that does not complete its MFA step', async (t) => {
+test('a login token may verify the first code; that does not complete its MFA step', async (t) => {
   const somebody = await loggedIn()
   const factor = await newFactor(somebody)
   t.deepEqual(said(await verify(somebody.api, factor)), [200, ACTIVATED])
@@ -255,7 +267,7 @@ test.serial('a login token may verify the first code; that does not complete its
   t.is((await somebody.api.get('/domains/')).status, 403)
 })
 
-test.serial('codes of the previous and next time step are accepted, codes two steps away are not', async (t) => {
+test('codes of the previous and next time step are accepted, codes two steps away are not', async (t) => {
   const somebody = await loggedIn()
   const factor = await usedFactor(somebody)
   for (const offset of [-2, 2]) t.deepEqual(said(await verify(somebody.api, factor, offset)), [400, INVALID])
@@ -266,7 +278,7 @@ test.serial('codes of the previous and next time step are accepted, codes two st
   t.deepEqual(said(await verify(somebody.api, factor, 1)), [200, CORRECT])
 })
 
-test.serial('a code is valid for one factor only', async (t) => {
+test('a code is valid for one factor only', async (t) => {
   const [somebody, other] = [await loggedIn(), await loggedIn()]
   const [factor, foreign] = [await usedFactor(somebody), await usedFactor(other)]
   const code = await codeFor(service(), foreign.id)
@@ -288,14 +300,14 @@ for (const [code, texts] of [
   [['123456'], ['Not a valid string.']],
   [12345, ['Ensure this field has at least 6 characters.']],
 ] as const) {
-  test.serial(`code ${JSON.stringify(code)} is refused`, async (t) => {
+  test(`code ${JSON.stringify(code)} is refused`, async (t) => {
     const factor = await newFactor(await loggedIn())
     const answer = await service().anonymous.post(`/auth/totp/${factor.id}/verify/`, code === undefined ? {} : { code })
     t.deepEqual(said(answer), [400, JSON.stringify({ code: texts })])
   })
 }
 
-test.serial('a token that may not read or create factors is told why, as the matrix of permissions says', async (t) => {
+test('a token that may not read or create factors is told why, as the matrix of permissions says', async (t) => {
   const somebody = await loggedIn()
   await usedFactor(somebody)
   const ask = async (method: string, options: TokenOptions) => {
@@ -312,3 +324,75 @@ test.serial('a token that may not read or create factors is told why, as the mat
   }
   t.deepEqual(await ask('POST', login), [403, MFA_REQUIRED])
 })
+
+// Contract §12: the secrets of TOTP factors are encrypted in the database, and bound to their factor.
+
+const LOGIN = { mfa: false, permManageTokens: true }
+
+test('the database does not contain the secret that the creation of a factor returns', async (t) => {
+  const { id: accountId, email } = await person(service())
+  const { api } = await addToken(service(), accountId, LOGIN)
+  await api.post('/auth/totp/', {})
+  const created = await service().anonymous.post((await linkTo(service(), email)).path)
+  const { id, secret } = created.json as { id: string; secret: string }
+  const [row] = await query<{ secret: Buffer }>(service().system.db, 'select secret from totp_factors where id = :id', {
+    id,
+  })
+  const octets = Buffer.from(decodeBase32(secret))
+  t.is(base32(octets), secret)
+  t.is(row!.secret.length, 12 + 16 + 32)
+  t.false(row!.secret.includes(octets.subarray(0, 4)))
+  const code = codeAt(octets, stepAt(service().system.now()))
+  t.is((await api.post(`/auth/totp/${id}/verify/`, { code })).status, 200)
+})
+
+test('a secret that was copied to another factor is of no use', async (t) => {
+  const [victim, thief] = [await person(service()), await person(service())]
+  const [theirs, known] = [await addFactor(service(), victim.id), await addFactor(service(), thief.id)]
+  const code = await codeFor(service(), known)
+  await query(
+    service().system.db,
+    'update totp_factors set secret = (select secret from totp_factors where id = :known) where id = :theirs',
+    { known, theirs },
+  )
+  const { api } = await addToken(service(), victim.id, LOGIN)
+  t.is((await api.post(`/auth/totp/${theirs}/verify/`, { code })).status, 503)
+  t.true(service().logged().includes(`no key of KEY_ENCRYPTION_KEYS decrypts the secret of TOTP factor ${theirs}`))
+  await query(service().system.db, 'delete from totp_factors where id = :theirs', { theirs })
+})
+
+test('the key can be changed: with both keys all factors work, and after encrypt-again without the old one', async (t) => {
+  const { system, backends } = service()
+  const key = randomBytes(32).toString('base64')
+  const old = system.config.keyEncryptionKeys[0]!.toString('base64')
+  const both = await startService(backends, { KEY_ENCRYPTION_KEYS: `${key}, ${old}` })
+  const single = await startService(backends, { KEY_ENCRYPTION_KEYS: key })
+  stopClocks(service(), both, single)
+  const { id } = await person(service())
+  const factor = await addFactor(service(), id)
+  const { secret } = await addToken(service(), id, LOGIN)
+  const verify = async ({ clientOf }: typeof both, offset: number) => {
+    const code = await codeFor(service(), factor, offset)
+    return (await clientOf(secret).post(`/auth/totp/${factor}/verify/`, { code })).status
+  }
+  try {
+    t.deepEqual([await verify(single, -1), await verify(both, -1)], [503, 200])
+    const code = await codeFor(service(), factor, 1)
+    t.true((await encryptAgain(both.system)).factors > 0)
+    const answer = await single.clientOf(secret).post(`/auth/totp/${factor}/verify/`, { code })
+    t.is(answer.status, 200)
+  } finally {
+    await Promise.all([both.stop(), single.stop()])
+  }
+})
+
+/** RFC 4648 §6, without padding. */
+function decodeBase32(text: string): number[] {
+  const bits = Array.from(text, (symbol) =>
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(symbol).toString(2).padStart(5, '0'),
+  )
+  return bits
+    .join('')
+    .match(/.{8}/g)!
+    .map((octet) => parseInt(octet, 2))
+}

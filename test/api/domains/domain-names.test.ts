@@ -1,5 +1,7 @@
-import { newDomain } from '../../support/clients/api.ts'
-import { useService } from '../../support/harness.ts'
+import type { Account } from '../../support/clients/accounts.ts'
+import { freshName, newDomain, newReservedDomain, type ShownDomain, succeeded } from '../../support/clients/api.ts'
+import { freshEmail, PASSWORD } from '../../support/clients/people.ts'
+import { useService, withService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
 const service = useService()
@@ -95,4 +97,189 @@ test("another account's domain is reported as existing, not as conflicting", asy
   const name = await newDomain((await service().account()).api)
   const answer = await api.post('/domains/', { name })
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
+})
+
+const DISALLOWED = JSON.stringify({
+  name: ['This domain name conflicts with an existing domain, or is disallowed by policy.'],
+})
+
+/** One for each reason; test/service/availability.test.ts has more. */
+const NEVER: [name: string, why: string][] = [
+  ['a.internal', 'it is below internal'],
+  ['co.uk', 'it is a public suffix'],
+  ['test', 'it has a single label'],
+  ['probe-dns.zoneplane.invalid', 'the service makes and deletes it at PowerDNS'],
+  ['autodiscover.co.uk', 'mail clients look it up beside a public suffix'],
+]
+
+for (const [name, why] of NEVER) {
+  test(`${name} cannot be created: ${why}`, async (t) => {
+    const { api } = await service().account()
+    const answer = await api.post('/domains/', { name })
+    t.deepEqual([answer.status, answer.text], [400, DISALLOWED])
+    t.is((await api.get('/domains/')).text, '[]')
+  })
+}
+
+test('only the operator can create local public suffixes, hosts of the service, and their ancestors', async (t) => {
+  const settings = {
+    REGISTRATION: 'open',
+    LOCAL_PUBLIC_SUFFIXES: 'dyn.suffix.test',
+    NAMESERVERS: 'ns1.servers.test, ns2.servers.test',
+    PUBLIC_URL: 'https://api.public.test:8443/below',
+    UPDATE_HOSTS: 'a.update.test',
+    CHECK_IP_HOSTS: 'check.test',
+  }
+  await withService(settings, async (own) => {
+    const { id, api } = await own.account()
+    const reserved = [
+      ...['dyn.suffix.test', 'suffix.test', 'servers.test', 'ns2.servers.test', 'public.test', 'api.public.test'],
+      ...['update.test', 'a.update.test', 'check.test'],
+    ]
+    for (const name of reserved) {
+      const answer = await api.post('/domains/', { name })
+      t.deepEqual([answer.status, answer.text], [400, DISALLOWED], name)
+      const signUp = await own.anonymous.post('/auth/', { email: freshEmail(), password: PASSWORD, domain: name })
+      t.deepEqual([signUp.status, signUp.text], [400, DISALLOWED.replace('name', 'domain')], name)
+    }
+    for (const name of ['child.dyn.suffix.test', 'other.servers.test', 'xcheck.test']) await newDomain(api, name)
+    for (const name of reserved) await newReservedDomain(own, id, name)
+    const names = ((await api.get('/domains/')).json as ShownDomain[]).map(({ name }) => name)
+    for (const name of reserved) t.true(names.includes(name), name)
+  })
+})
+
+test('names below a public suffix can be created', async (t) => {
+  const { api } = await service().account()
+  for (const name of ['project.github.io', 'www.ck', 'a.notinternal']) t.is(await newDomain(api, name), name)
+})
+
+/** Whether the account cannot create the name because of a conflict. */
+async function isRefused(account: Account, name: string): Promise<boolean> {
+  const { status, text } = await account.api.post('/domains/', { name })
+  if (status === 201) return false
+  if (status === 400 && text === DISALLOWED) return true
+  throw new Error(`${status} ${text}`)
+}
+
+test('a name below the domain of another account is refused, however deep', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = await newDomain(owner.api)
+  t.true(await isRefused(other, `a.${name}`))
+  t.true(await isRefused(other, `a.b.c.${name}`))
+})
+
+test('a name above the domain of another account is refused, however far', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = freshName()
+  await newDomain(owner.api, `a.b.c.${name}`)
+  t.true(await isRefused(other, `b.c.${name}`))
+  t.true(await isRefused(other, name))
+})
+
+test('a name beside the domain of another account is free', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = freshName()
+  await newDomain(owner.api, `a.${name}`)
+  t.false(await isRefused(other, `b.${name}`))
+  t.false(await isRefused(other, `ba.${name}`))
+  t.false(await isRefused(other, `x${name}`))
+})
+
+test('the search for descendants takes an underscore literally', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = freshName()
+  await newDomain(owner.api, `x.axb.${name}`)
+  t.false(await isRefused(other, `a_b.${name}`))
+})
+
+test("the caller's own parent and child domains do not conflict", async (t) => {
+  const account = await service().account()
+  const name = freshName()
+  for (const own of [`b.${name}`, name, `a.b.${name}`, `c.d.e.${name}`]) t.false(await isRefused(account, own))
+})
+
+test("another account's ancestor at or above the public suffix does not conflict", async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  await newDomain(owner.api, 'amazonaws.com')
+  t.false(await isRefused(other, 'bucket.s3.amazonaws.com'))
+})
+
+test("another account's descendant conflicts, even with a public suffix between", async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  await newDomain(owner.api, 'project.host.eu.platform.sh')
+  t.true(await isRefused(other, 'platform.sh'))
+  t.false(await isRefused(owner, 'platform.sh'))
+})
+
+test('a name is available again once the conflicting domain is deleted', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = await newDomain(owner.api)
+  t.true(await isRefused(other, `a.${name}`))
+  succeeded(await owner.api.delete(`/domains/${name}/`), 204)
+  t.false(await isRefused(other, `a.${name}`))
+})
+
+/** A name of `length` characters that ends in `own.test`. */
+function longName(length: number): string {
+  const labels = `${'a'.repeat(60)}.`.repeat(5).slice(0, length - '.own.test'.length)
+  return `${labels.replace(/\.$/, 'a')}.own.test`
+}
+
+/** A name, and which of the account's domains own.test, sub.own.test and a_b.own.test contains it. */
+const ROWS: [qname: string, domain: string | undefined][] = [
+  ['own.test', 'own.test'],
+  ['OWN.Test', 'own.test'],
+  ['www.own.test', 'own.test'],
+  ['a.b.c.own.test', 'own.test'],
+  ['*.own.test', 'own.test'],
+  ['*.www.own.test', 'own.test'],
+  ['_acme-challenge.own.test', 'own.test'],
+  ['_acme-challenge.www.own.test', 'own.test'],
+  ['_443._tcp.own.test', 'own.test'],
+  ['sub.own.test', 'sub.own.test'],
+  ['*.sub.own.test', 'sub.own.test'],
+  ['a.sub.own.test', 'sub.own.test'],
+  ['a_b.own.test', 'a_b.own.test'],
+  ['asub.own.test', 'own.test'],
+  ['axb.own.test', 'own.test'],
+  [longName(191), 'own.test'],
+  [longName(192), 'own.test'],
+  [longName(253), 'own.test'],
+  [longName(254), undefined],
+  [`*.${longName(253)}`, 'own.test'],
+  ['own.test.', undefined],
+  ['@', undefined],
+  ['@.own.test', undefined],
+  ['*', undefined],
+  ['*.', undefined],
+  ['*.*.own.test', undefined],
+  ['a.*.own.test', undefined],
+  ['a*.own.test', undefined],
+  ['', undefined],
+  ['.own.test', undefined],
+  ['a..own.test', undefined],
+  [' own.test', undefined],
+  ['own.test\0', undefined],
+  ['\u00fc.own.test', undefined],
+  [`${'a'.repeat(64)}.own.test`, undefined],
+  ['own.te_st', undefined],
+  ['test', undefined],
+  ['xown.test', undefined],
+  ['other.test', undefined],
+  ['foreign.test', undefined],
+  ['www.foreign.test', undefined],
+]
+
+test('owns_qname returns the longest own domain that contains the name, without keys, or none', async (t) => {
+  const { api } = await service().account()
+  const other = await service().account()
+  await newDomain(other.api, 'foreign.test')
+  for (const name of ['sub.own.test', 'own.test', 'a_b.own.test']) await newDomain(api, name)
+  const listed = (await api.get('/domains/')).json as ShownDomain[]
+  for (const [qname, name] of ROWS) {
+    const answer = await api.get(`/domains/?owns_qname=${encodeURIComponent(qname)}`)
+    t.is(answer.status, 200, qname)
+    t.is(answer.text, JSON.stringify(listed.filter((domain) => domain.name === name)), qname)
+  }
 })

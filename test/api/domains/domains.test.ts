@@ -1,16 +1,24 @@
+import { createHash } from 'node:crypto'
+import { query } from '../../../src/store/database.ts'
 import {
+  callsFor,
   domainOf,
   freshName,
   newDomain,
+  newRRset,
   newZone,
+  sendHeld,
   setMinimumTtl,
   type ShownDomain,
+  type ShownRRset,
   succeeded,
 } from '../../support/clients/api.ts'
+import { addPolicies } from '../../support/clients/tokens.ts'
+import { ask, dataOf, lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
-const service = useService()
+const service = useService({ NAMESERVERS: 'ns1.example.net, ns2.example.net' })
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 const NOT_FOUND = '{"detail":"Not found."}'
@@ -107,4 +115,269 @@ test('the operator can change the minimum TTL of one domain', async (t) => {
   t.is((await domainOf(api, other)).minimum_ttl, 60)
   const shown = ((await api.get('/domains/')).json as ShownDomain[]).map(({ minimum_ttl }) => minimum_ttl)
   t.deepEqual(shown, [60, 3600])
+})
+
+const LIMIT = '{"detail":"Domain limit exceeded. Please contact support to create additional domains."}'
+const DISALLOWED = '{"name":["This domain name conflicts with an existing domain, or is disallowed by policy."]}'
+
+test('a new domain has one RRset, the apex NS with the configured name servers', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const rrsets = (await api.get(`/domains/${name}/rrsets/`)).json as ShownRRset[]
+  const stored = rrsets.map(({ subname, type, ttl, records }) => ({ subname, type, ttl, records }))
+  t.deepEqual(stored, [{ subname: '', type: 'NS', ttl: 3600, records: ['ns1.example.net.', 'ns2.example.net.'] }])
+})
+
+test('DNS answers SOA and NS of a new domain once the response arrives, even if it answered REFUSED before', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  t.is((await ask(service().powerDns, name, 'SOA')).rcode, 'REFUSED')
+  await newDomain(api, name)
+  const [soa] = await lookUp(service().powerDns, name, 'SOA')
+  t.regex(soa!, new RegExp(`^ns1\\.example\\.net\\. hostmaster\\.${name}\\. \\d+ 3600 600 1209600 3600$`))
+  t.deepEqual(await lookUp(service().powerDns, name, 'NS'), ['ns1.example.net.', 'ns2.example.net.'])
+  const { answers } = await ask(service().powerDns, name, 'NS')
+  const ttls = answers.flatMap((rr) => (rr.type === 'NS' ? rr.ttl : []))
+  t.deepEqual(ttls, [3600, 3600])
+})
+
+test('a new domain is signed, has CDS and CDNSKEY, and its NSEC3 chain has no salt and no extra iterations', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  t.is((await lookUp(service().powerDns, name, 'DNSKEY')).length, 1)
+  t.is((await lookUp(service().powerDns, name, 'CDS')).length, 2)
+  t.is((await lookUp(service().powerDns, name, 'CDNSKEY')).length, 1)
+  t.deepEqual(await lookUp(service().powerDns, name, 'NSEC3PARAM'), ['1 0 0 -'])
+  t.is(dataOf(await ask(service().powerDns, name, 'SOA'), 'RRSIG').length, 1)
+  const denial = await ask(service().powerDns, `absent.${name}`, 'A')
+  t.is(denial.rcode, 'NXDOMAIN')
+  t.true(denial.authorities.some(({ type }) => type === 'NSEC3'))
+})
+
+test('an account can create as many domains as its limit allows', async (t) => {
+  const { api } = await service().account({ limitDomains: 2 })
+  const name = await newDomain(api)
+  await newDomain(api)
+  const answer = await api.post('/domains/', { name: freshName() })
+  t.deepEqual([answer.status, answer.text], [403, LIMIT])
+  succeeded(await api.delete(`/domains/${name}/`), 204)
+  await newDomain(api)
+})
+
+test('an account whose limit was lowered keeps its domains and cannot create another', async (t) => {
+  const { api, id } = await service().account()
+  await newDomain(api)
+  await newDomain(api)
+  await query(service().system.db, 'update accounts set limit_domains = 1 where id = :id', { id })
+  t.is((await api.post('/domains/', { name: freshName() })).text, LIMIT)
+  t.is(((await api.get('/domains/')).json as unknown[]).length, 2)
+})
+
+test('20 creations at once do not exceed the limit', async (t) => {
+  const { api } = await service().account({ limitDomains: 5 })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => api.post('/domains/', { name: freshName() })))
+  t.is(answers.filter(({ status }) => status === 201).length, 5)
+  const others = answers.filter(({ status }) => status !== 201)
+  t.deepEqual(new Set(others.map(({ status, text }) => `${status} ${text}`)), new Set([`403 ${LIMIT}`]))
+  t.is(((await api.get('/domains/')).json as unknown[]).length, 5)
+})
+
+test('a zone at PowerDNS that is not ours is not taken over', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  const zone = { name: `${name}.`, kind: 'Native', nameservers: ['ns.other.test.'] }
+  const made = await service().pdns('POST', '/zones', zone)
+  t.is(made.status, 201)
+  const answer = await api.post('/domains/', { name })
+  t.deepEqual([answer.status, answer.text], [400, DISALLOWED])
+  t.deepEqual(await lookUp(service().powerDns, name, 'NS'), ['ns.other.test.'])
+  t.is((await api.get('/domains/')).text, '[]')
+})
+
+test('a creation that PowerDNS does not apply leaves no policy behind', async (t) => {
+  const { api, tokenId } = await service().account()
+  await addPolicies(service(), tokenId, { write: false })
+  await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
+  const name = freshName()
+  service().proxy.fail(({ method, body }) =>
+    method === 'POST' && body.includes(`"${name}."`) ? { refuse: 500 } : 'pass',
+  )
+  const answer = await api.post('/domains/', { name })
+  service().proxy.heal()
+  t.is(answer.status, 503)
+  const policies = await query(service().system.db, 'select from policies where token_id = :tokenId', { tokenId })
+  t.is(policies.length, 1)
+})
+
+const FORBIDDEN = '{"detail":"You do not have permission to perform this action."}'
+
+test('a deleted domain is gone from the API, from PowerDNS and from DNS when the response arrives', async (t) => {
+  const { api, domain: name } = await newZone(service(), {})
+  t.deepEqual(await lookUp(service().powerDns, `www.${name}`, 'A'), ['192.0.2.1'])
+  const answer = await api.delete(`/domains/${name}/`)
+  t.deepEqual([answer.status, answer.text], [204, ''])
+  t.is((await ask(service().powerDns, `www.${name}`, 'A')).rcode, 'REFUSED')
+  t.is((await ask(service().powerDns, name, 'SOA')).rcode, 'REFUSED')
+  t.is((await service().pdns('GET', `/zones/${name}.`)).status, 404)
+  t.is((await api.get(`/domains/${name}/`)).status, 404)
+  t.is((await api.get(`/domains/${name}/rrsets/`)).status, 404)
+  t.is((await api.get('/domains/')).text, '[]')
+})
+
+test('a domain that is deleted and created again has none of its old RRsets', async (t) => {
+  const { api, domain: name } = await newZone(service(), {})
+  succeeded(await api.delete(`/domains/${name}/`), 204)
+  await newDomain(api, name)
+  t.is(((await api.get(`/domains/${name}/rrsets/`)).json as unknown[]).length, 1)
+  t.is((await ask(service().powerDns, `www.${name}`, 'A')).rcode, 'NXDOMAIN')
+})
+
+test('deleting a domain deletes the policies that name it, and no others', async (t) => {
+  const { api } = await service().account()
+  const restricted = await service().account()
+  const [name, other] = [await newDomain(restricted.api), await newDomain(restricted.api)]
+  const rules = [
+    { domain: name, write: true },
+    { domain: name, type: 'A', write: true },
+    { domain: other, write: true },
+  ]
+  await addPolicies(service(), restricted.tokenId, { write: true }, ...rules)
+  succeeded(await api.delete(`/domains/${name}/`), 204)
+  t.is((await domainOf(restricted.api, name)).name, name, 'nobody else deletes it')
+  succeeded(await restricted.api.delete(`/domains/${name}/`), 204)
+  const left = await query<{ name: string | null }>(
+    service().system.db,
+    'select domains.name from policies left join domains on domains.id = domain_id where token_id = :tokenId',
+    { tokenId: restricted.tokenId },
+  )
+  t.deepEqual(left.map((row) => row.name).sort(), [null, other].sort())
+})
+
+test('deleting an absent domain is 204, every time', async (t) => {
+  const { api } = await service().account()
+  const name = freshName()
+  for (let i = 0; i < 2; i++) {
+    const answer = await api.delete(`/domains/${name}/`)
+    t.deepEqual([answer.status, answer.text], [204, ''])
+  }
+  t.is(callsFor(service(), name), 0)
+})
+
+test('deleting a foreign domain is 204 and does not delete it', async (t) => {
+  const { api } = await service().account()
+  const owner = await service().account()
+  const name = await newDomain(owner.api)
+  const before = await domainOf(owner.api, name)
+  t.is((await api.delete(`/domains/${name}/`)).status, 204)
+  t.deepEqual(await domainOf(owner.api, name), before)
+  t.deepEqual((await lookUp(service().powerDns, name, 'SOA')).length, 1)
+})
+
+test('deleting a foreign domain does not wait for the writes of its owner', async (t) => {
+  const { api } = await service().account()
+  const owner = await service().account()
+  const name = await newDomain(owner.api)
+  const { answering, release } = await sendHeld(service(), 'PATCH', () => newRRset(owner.api, name))
+  const answer = await api.delete(`/domains/${name}/`)
+  release('pass')
+  t.deepEqual([answer.status, answer.text], [204, ''])
+  t.is((await answering).domain, name)
+})
+
+test('deleting a malformed name is 204', async (t) => {
+  const { api, domain: name } = await newZone(service())
+  for (const malformed of [
+    '@',
+    '*',
+    'a..b',
+    '%00',
+    '_',
+    `${name}.`,
+    name.toUpperCase(),
+    'x'.repeat(300),
+    '%F0%9F%98%80',
+  ]) {
+    const answer = await api.delete(`/domains/${malformed}/`)
+    t.deepEqual([answer.status, answer.text], [204, ''], malformed)
+  }
+  t.is((await domainOf(api, name)).name, name)
+})
+
+test('deleting without perm_delete_domain is 403, even for absent and foreign domains', async (t) => {
+  const { api } = await service().account({ permDeleteDomain: false })
+  const own = await newDomain(api)
+  for (const name of [own, freshName(), await newDomain((await service().account()).api), '@']) {
+    const answer = await api.delete(`/domains/${name}/`)
+    t.deepEqual([answer.status, answer.text], [403, FORBIDDEN], name)
+  }
+  t.is((await domainOf(api, own)).name, own)
+})
+
+test('deleting a parent domain keeps its child domains', async (t) => {
+  const { api, domain: name } = await newZone(service())
+  const child = await newDomain(api, `child.${name}`)
+  succeeded(await api.delete(`/domains/${name}/`), 204)
+  t.is((await domainOf(api, child)).name, child)
+  t.is((await lookUp(service().powerDns, child, 'SOA')).length, 1)
+})
+
+/** The octets of a DNSKEY record's data (RFC 4034 §2.1). */
+function keyData(dnskey: string): Buffer {
+  const [flags, protocol, algorithm, ...key] = dnskey.split(' ')
+  const head = Buffer.from([Number(flags) >> 8, Number(flags) & 255, Number(protocol), Number(algorithm)])
+  return Buffer.concat([head, Buffer.from(key.join(''), 'base64')])
+}
+
+/** RFC 4034, appendix B. */
+function keyTag(data: Buffer): number {
+  const sum = data.reduce((total, octet, i) => total + (i % 2 === 0 ? octet << 8 : octet), 0)
+  return (sum + (sum >> 16)) & 0xffff
+}
+
+/** The contents of the DS records with SHA-256 and SHA-384 (RFC 4034 §5.1.4, RFC 4509, RFC 6605). */
+function dsOf(name: string, dnskey: string): string[] {
+  const data = keyData(dnskey)
+  const owner = name.split('.').map((label) => Buffer.from(String.fromCharCode(label.length) + label))
+  const signed = Buffer.concat([...owner, Buffer.from([0]), data])
+  const digest = (algorithm: string) => createHash(algorithm).update(signed).digest('hex')
+  return [`${keyTag(data)} 13 2 ${digest('sha256')}`, `${keyTag(data)} 13 4 ${digest('sha384')}`]
+}
+
+test('a domain has one generated ECDSA P-256 key', async (t) => {
+  const { api } = await service().account()
+  const { keys } = await domainOf(api, await newDomain(api))
+  t.is(keys.length, 1)
+  const { dnskey, flags, keytype, managed } = keys[0]!
+  t.regex(dnskey, /^257 3 13 [A-Za-z0-9+/]{86}==$/)
+  t.deepEqual({ flags, keytype, managed }, { flags: 257, keytype: 'csk', managed: true })
+})
+
+test('the DS records have digest types 2 and 4 of the DNSKEY, in this order, in lower-case hex', async (t) => {
+  const { api } = await service().account()
+  for (const name of [await newDomain(api), await newDomain(api, 'a-b_c.1.d2.xn--p1acf.keys.test')]) {
+    const [key] = (await domainOf(api, name)).keys
+    t.deepEqual(key!.ds, dsOf(name, key!.dnskey))
+  }
+})
+
+test('the key in DNS is the one that the API shows', async (t) => {
+  const { api } = await service().account()
+  const name = await newDomain(api)
+  const [key] = (await domainOf(api, name)).keys
+  const spaceless = (lines: string[]) => lines.map((line) => line.replace(/ (?=\S+$)/, '').replaceAll(' ', ''))
+  const contents = key!.dnskey.replaceAll(' ', '')
+  t.deepEqual(spaceless(await lookUp(service().powerDns, name, 'DNSKEY')), [contents])
+  t.deepEqual(spaceless(await lookUp(service().powerDns, name, 'CDNSKEY')), [contents])
+  const cds = (await lookUp(service().powerDns, name, 'CDS')).map((line) => line.toLowerCase().replaceAll(' ', ''))
+  t.deepEqual(
+    cds,
+    key!.ds.map((ds) => ds.replaceAll(' ', '')),
+  )
+})
+
+test('every domain has its own key', async (t) => {
+  const { api } = await service().account()
+  const names = [await newDomain(api), await newDomain(api), await newDomain(api)]
+  const keys = await Promise.all(names.map(async (name) => (await domainOf(api, name)).keys[0]!.dnskey))
+  t.is(new Set(keys).size, 3)
 })

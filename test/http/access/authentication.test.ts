@@ -1,7 +1,8 @@
 import test from 'ava'
+import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import { exchange, plainRequest } from '../../support/clients/raw.ts'
-import { addToken, lastUsed, setState, type TokenOptions } from '../../support/clients/tokens.ts'
+import { addFactor, addToken, lastUsed, setState, type TokenOptions } from '../../support/clients/tokens.ts'
 import { useAccount, useService } from '../../support/harness.ts'
 
 // Contract §3.1; addresses.test.ts tests the client's address.
@@ -188,3 +189,53 @@ test.serial('last_used is not updated without authentication', async (t) => {
   await api.get('//root/healthz')
   t.is(await lastUsed(service(), id), used)
 })
+
+// The permissions of a login token while its MFA step is missing (contract §3.2).
+
+const PERMISSION = '{"detail":"You do not have permission to perform this action."}'
+
+let manager: Account
+let domain: string
+
+test.before('an manager with MFA', async () => {
+  manager = await service().account()
+  domain = await newDomain(manager.api)
+  await addFactor(service(), manager.id)
+})
+
+const ALL = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
+
+for (const [method, path] of [
+  ['PUT', '/domains/'],
+  ['GET', '/domains/absent.test/rrsets/'],
+  ['GET', '/domains/DOMAIN/rrsets/@/SOA/'],
+  ['PATCH', '/domains/DOMAIN/rrsets/@/NS/'],
+] as const) {
+  test.serial(`without the MFA step ${method} ${path} is 403, before anything else`, async (t) => {
+    const { api } = await addToken(service(), manager.id, { ...ALL, mfa: false })
+    const { status, text } = await api.send(method, path.replace('DOMAIN', domain), {})
+    t.deepEqual([status, text], [403, PERMISSION])
+    // It does not restrict API tokens.
+    t.is((await manager.api.get(`/domains/${domain}/rrsets/@/NS/`)).status, 200)
+    t.is((await manager.api.get('/auth/account/')).status, 200)
+  })
+}
+
+test.serial('without the MFA step, the index is 200', async (t) => {
+  const { api } = await addToken(service(), manager.id, { mfa: false })
+  const { status, json } = await api.get('/')
+  t.is(status, 200)
+  t.true('logout' in (json as object))
+})
+
+for (const [what, prepare] of [
+  ['without a factor', async () => undefined],
+  ['with a factor that was never used', (id: string) => addFactor(service(), id, { used: false })],
+] as const) {
+  test.serial(`an manager ${what} requires no MFA step`, async (t) => {
+    const { id } = await service().account()
+    await prepare(id)
+    const { api } = await addToken(service(), id, { mfa: false })
+    t.is((await api.get('/domains/')).status, 200)
+  })
+}
