@@ -2,9 +2,10 @@ import type { components } from '../../build/api-types.d.ts'
 import { api, askPage, type Outcome } from '../api/client.ts'
 import { me } from '../api/me.ts'
 import { authorWithoutToken, eventWords, KINDS } from '../model/activity.ts'
-import { authorOf, byDay, dayWords, deedOf } from '../model/history.ts'
+import { authorOf, deedOf } from '../model/history.ts'
 import { shownName } from '../model/rrset.ts'
 import { Chips } from '../parts/chips.tsx'
+import { Days } from '../parts/days.tsx'
 import { Loaded, useMore } from '../parts/loading.tsx'
 import { SearchForm } from '../parts/search-form.tsx'
 import { Clock } from '../parts/time.tsx'
@@ -59,28 +60,20 @@ export function ActivityPage() {
           </button>
         </p>
       ))}
-      <Loaded asked={asked}>{(entries) => <Days entries={entries} hasMore={asked.more !== undefined} />}</Loaded>
+      <Loaded asked={asked}>
+        {(entries) =>
+          entries.length === 0 ? (
+            <p role="status">{asked.more === undefined ? 'Nothing matches.' : 'None of the latest matches.'}</p>
+          ) : (
+            <Days entries={entries}>{(entry) => <Line entry={entry} />}</Days>
+          )
+        }
+      </Loaded>
     </>
   )
 }
 
-/** What happened on each day. */
-function Days({ entries, hasMore }: { entries: Activity[]; hasMore: boolean }) {
-  if (entries.length === 0) return <p role="status">{hasMore ? 'None of the latest matches.' : 'Nothing matches.'}</p>
-  return byDay(entries).map((day) => (
-    <section key={day.day.getTime()}>
-      <h2 class="day">{dayWords(day.day)}</h2>
-      <ol class="entries">
-        {day.entries.map((entry) => (
-          <li key={entry.id}>
-            <Line entry={entry} />
-          </li>
-        ))}
-      </ol>
-    </section>
-  ))
-}
-
+/** Something that happened, and who did it. */
 function Line({ entry }: { entry: Activity }) {
   const { created, domain, message, owner, token, address, subject } = entry
   const isOfAccount = subject !== null && token === null

@@ -4,12 +4,13 @@ import { api, ask, askPage, askWhole, versionOf } from '../api/client.ts'
 import { changesOf } from '../api/history.ts'
 import { mayChange, me } from '../api/me.ts'
 import { allRRsets } from '../api/rrsets.ts'
-import { authorOf, byDay, dayWords, deedOf, reversed, searchFor, valuesIn } from '../model/history.ts'
+import { authorOf, deedOf, reversed, searchFor, valuesIn } from '../model/history.ts'
 import { inOrder } from '../model/order.ts'
 import { type Change, shownName, verbFor } from '../model/rrset.ts'
 import { applied } from '../model/state.ts'
 import { zoneLines } from '../model/zone-lines.ts'
 import { Applied, UndoReview } from '../parts/applied.tsx'
+import { Days } from '../parts/days.tsx'
 import { Difference } from '../parts/difference.tsx'
 import { Loaded, useAsked, useMore } from '../parts/loading.tsx'
 import { Opened } from '../parts/opened.tsx'
@@ -73,16 +74,7 @@ export function HistoryPage({ name }: { name: string }) {
               {asked.more === undefined ? 'No change matches.' : 'None of the latest changes matches.'}
             </p>
           ) : (
-            byDay(entries).map((day) => (
-              <section key={day.day.getTime()}>
-                <h2 class="day">{dayWords(day.day)}</h2>
-                <ol class="entries">
-                  {day.entries.map((entry) => (
-                    <EntryItem key={entry.id} name={name} entry={entry} onOpen={setOpen} />
-                  ))}
-                </ol>
-              </section>
-            ))
+            <Days entries={entries}>{(entry) => <EntryItem name={name} entry={entry} onOpen={setOpen} />}</Days>
           )
         }
       </Loaded>
@@ -145,7 +137,7 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
     </>
   )
   return (
-    <li>
+    <>
       <Opened summary={summary}>
         <Details name={name} entry={entry} onOpen={onOpen} />
       </Opened>
@@ -172,7 +164,7 @@ function EntryItem({ name, entry, onOpen }: { name: string; entry: Entry; onOpen
         </p>
       )}
       {entry.trimmed && <p class="quiet">Older changes are gone: the histories of this account were too large.</p>}
-    </li>
+    </>
   )
 }
 
