@@ -101,7 +101,7 @@ export function mayChangeAccount(): boolean {
   return mayManageAccount() && me.value!.membership === null
 }
 
-/** Whether it may look after the account's members (contract §19.1). */
+/** Whether it may look after the account's members and webhooks (contract §§19.1, 22.6). */
 export function mayManageMembers(): boolean {
   return isLogin() && mayManageAccount()
 }
@@ -109,7 +109,7 @@ export function mayManageMembers(): boolean {
 /** Whether a part of the console has something for it. */
 export function maySee(part: string): boolean {
   const { membership, token } = me.value!
-  if (part === 'members') return mayManageMembers()
+  if (part === 'members' || part === 'webhooks') return mayManageMembers()
   if (membership === null) return true
   return part === 'tokens' ? token.perm_manage_tokens : part !== 'account'
 }

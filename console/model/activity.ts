@@ -7,7 +7,7 @@ interface Event {
 }
 
 /** What happened to the account, in words; after these, what it is about. */
-const WORDS: Record<string, string> = {
+export const WORDS: Record<string, string> = {
   login_succeeded: 'Signed in',
   login_failed: 'Refused a sign-in',
   code_failed: 'Refused a second factor',

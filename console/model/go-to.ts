@@ -32,6 +32,7 @@ function pages({ mayCreate, mayManageTokens, maySee }: Rights): Goal[] {
     ...(maySee('tokens') ? [{ text: 'Tokens', to: 'tokens' }] : []),
     ...(mayManageTokens ? [{ text: 'Create token', to: 'tokens/new' }] : []),
     ...(maySee('members') ? [{ text: 'Members', to: 'members' }] : []),
+    ...(maySee('webhooks') ? [{ text: 'Webhooks', to: 'webhooks' }] : []),
     ...(maySee('account') ? [{ text: 'Account', to: 'account' }] : []),
   ]
 }

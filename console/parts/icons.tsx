@@ -42,6 +42,7 @@ const SHAPES: Record<string, ComponentChildren> = {
       <path d="M1.5 13.5c.4-3 2-4.5 4.5-4.5s4.1 1.5 4.5 4.5M10.5 2.75a2.5 2.5 0 0 1 0 4.5M12 9.25c1.5.6 2.3 2 2.5 4.25" />
     </>
   ),
+  webhooks: <path d="M1.5 8h8M6.5 5l3 3-3 3M9 2.5h5.5v11H9" />,
   account: (
     <>
       <circle cx="8" cy="5" r="2.75" />

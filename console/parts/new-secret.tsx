@@ -28,10 +28,7 @@ export function NewSecret({ preset, token, place, policies }: Props) {
       </h1>
       <p>{deedsOf(token, policies)}</p>
       <Panel title="Copy the secret now">
-        <p>It is not shown again.</p>
-        <div class="snippet">
-          <code class="secret">{token.token}</code> <Copy text={token.token} what="the secret" />
-        </div>
+        <Secret text={token.token} />
         {preset.programs.length === 0 && (
           <p>Programs send it in the header “Authorization: Token”, followed by the secret.</p>
         )}
@@ -45,5 +42,17 @@ export function NewSecret({ preset, token, place, policies }: Props) {
         <a href={`tokens/${token.id}`}>Set when it expires, from where it may be used, and its permissions</a>
       </p>
     </div>
+  )
+}
+
+/** A secret that is shown this once. */
+export function Secret({ text }: { text: string }) {
+  return (
+    <>
+      <p>It is not shown again.</p>
+      <div class="snippet">
+        <code class="secret">{text}</code> <Copy text={text} what="the secret" />
+      </div>
+    </>
   )
 }

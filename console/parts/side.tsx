@@ -11,6 +11,7 @@ const PARTS = [
   ['activity', 'Activity'],
   ['tokens', 'Tokens'],
   ['members', 'Members'],
+  ['webhooks', 'Webhooks'],
   ['account', 'Account'],
 ] as const
 

@@ -225,6 +225,7 @@ function declare(test: Declare, browser: () => Browser): void {
       ['', (page) => link(page, 'Tokens'), 'admin'],
       ['', (page) => link(page, 'Members'), 'admin'],
       ['', (page) => link(page, 'Account'), ''],
+      ['', (page) => link(page, 'Webhooks'), 'admin'],
       ['members', (page) => button(page, 'Invite a member'), 'admin'],
       ['members', (page) => page.getByRole('checkbox', { name: /^Require/ }), ''],
       [`domains/${domain}`, (page) => button(page, 'Add record'), 'editor admin'],

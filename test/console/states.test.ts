@@ -2,6 +2,7 @@ import type { ExecutionContext } from 'ava'
 import type { Browser, Page, Request, Route } from 'playwright-core'
 import { withBrowser } from '../support/browser.ts'
 import { newZone } from '../support/clients/api.ts'
+import { loginOf } from '../support/clients/members.ts'
 import * as people from '../support/clients/people.ts'
 import { addFactor, addPolicies, addToken } from '../support/clients/tokens.ts'
 import { check, openConsole, sendToken, type Tab } from '../support/console/console.ts'
@@ -28,8 +29,10 @@ const readings = ({ domain, tokenId }: Site): Reading[] => [
   ['zonefile', `domains/${domain}/zonefile`, 'textarea'],
   ['settings', `domains/${domain}/settings`, 'text=Shortest TTL'],
   ['search', 'search?text=192.0.2.1', 'table.list'],
+  ['activity', 'activity', '.entries > li'],
   ['tokens', 'tokens', 'text=May write all records'],
   ['token', `tokens/${tokenId}`, 'text=Save the settings'],
+  ['webhooks', 'webhooks', 'text=Nothing delivered in the last 7 days'],
   ['account', 'account', 'text=Your address is'],
 ]
 
@@ -47,11 +50,14 @@ async function open({ page }: Tab, path: string): Promise<void> {
   await page.goto(`${service().url}/console/${path}`)
 }
 
-/** What a page asks the API for, besides what the session may do, and what the service offers: forms are shown without it. */
+/**
+ * What a page asks the API for, besides what the session may do, for whom else, and what the service offers: pages are whole
+ * without these.
+ */
 async function askedBy(tab: Tab, [, path, shown]: Reading): Promise<string[]> {
   const urls = new Set<string>()
   const note = (request: Request) => {
-    if (/\/api\/v1\/(?!auth\/token\/$|service\/$)/.test(request.url())) urls.add(request.url())
+    if (/\/api\/v1\/(?!auth\/token\/$|auth\/memberships\/|service\/$)/.test(request.url())) urls.add(request.url())
   }
   tab.page.on('request', note)
   await open(tab, path)
@@ -227,8 +233,7 @@ function declare(test: Declare, browser: () => Browser): void {
 
   test('a session that has ended leads from every page to sign-in, and back', async (t) => {
     const site = await newSite(service())
-    const newToken = () => addToken(service(), site.accountId, { permManageTokens: true })
-    let session = await newToken()
+    let session = await loginOf(service(), site.accountId)
     const tab = await openConsole(browser(), service().url, { secret: session.secret })
     const { page } = tab
     for (const [name, path, shown] of [...readings(site), ...OTHERS]) {
@@ -240,7 +245,7 @@ function declare(test: Declare, browser: () => Browser): void {
       await page.reload()
       await page.getByText('Your session has ended.').waitFor()
       if (path === '') await check(t, tab, 'session-ended')
-      session = await newToken()
+      session = await loginOf(service(), site.accountId)
       await sendToken(page, session.secret)
       await page.locator(shown).first().waitFor()
       t.deepEqual(tab.found, [], name)
@@ -270,6 +275,7 @@ function declare(test: Declare, browser: () => Browser): void {
           tokens: 'may not manage tokens',
           token: 'may not manage tokens',
           account: 'may not see or change the account',
+          webhooks: 'may see its webhooks',
           nameservers: 'may not see or change these',
         }
         const text = denied[name]

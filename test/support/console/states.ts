@@ -1,11 +1,12 @@
 import type { Page, Request } from 'playwright-core'
-import { newZone, rrset } from '../clients/api.ts'
+import { newZone, rrset, succeeded } from '../clients/api.ts'
+import { loginOf } from '../clients/members.ts'
 import type { TestService } from '../harness.ts'
 
 // The states of the console's pages: where the service itself cannot be brought to an answer, the browser is given it in the
 // service's place.
 
-/** A domain, and a token that may do all with its account. */
+/** A domain, a webhook, and a log-in and an API token that may do all with their account. */
 export interface Site {
   domain: string
   tokenId: string
@@ -15,7 +16,10 @@ export interface Site {
 
 export async function newSite(service: TestService): Promise<Site> {
   const zone = await newZone(service, rrset())
-  const { id, tokenId, secret } = zone.account
+  const { id, tokenId } = zone.account
+  const { api, secret } = await loginOf(service, id)
+  const webhook = { url: 'https://hooks.example.com/dns', events: ['delegation'], domains: ['other.example'] }
+  succeeded(await api.post('/webhooks/', webhook), 201)
   return { domain: zone.domain, tokenId, secret, accountId: id }
 }
 
