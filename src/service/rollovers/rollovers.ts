@@ -121,9 +121,7 @@ export async function begin(
     const sides = { incoming, outgoing: old.map(({ dnskey }) => dnskey) }
     return { ...sides, phase: firstPhase(sides), emergency, action: isReturn ? 'return' : 'begin' }
   })
-  // Another process has cancelled it at once.
-  if (begun === undefined) throw new Conflict('The rollover has changed meanwhile. Try again.')
-  return begun
+  return begun!
 }
 
 /** Requires, before the lock of the domain, that the caller may write all of it. @throws Denied */
@@ -222,27 +220,27 @@ async function change(
   access: Access<Writer>,
   plan: (publication: Publication, former: Rollover | undefined) => Promise<Step>,
 ): Promise<ShownRollover | undefined> {
-  const { system, domain } = access
+  const { domain } = access
   await using zone = await openZone(access, [], { use: 'keys' })
   const { publication } = zone
   const { trx } = publication
   await authoriseWhole(trx, zone.domain, zone.policies)
   const step = await plan(publication, await store.rolloverOf(trx, domain.id))
-  await carryOut(publication, zone.domain, step, zone.author)
-  const rollover = await store.rolloverOf(system.db, domain.id)
+  const rollover = await carryOut(publication, zone.domain, step, zone.author)
   return rollover && shown(domain, rollover)
 }
 
 /**
  * Carries out a step, and commits it. The keys, the phase, its entry in the history and a mark are committed together;
  * repair then gives the zone these keys. So wherever the process ends, the zone has the keys of this phase, or will get them.
+ * @returns the rollover as it was committed, unless it has ended: reading it afterwards could fail, as if nothing were changed
  */
 export async function carryOut(
   publication: Publication,
   domain: LockedDomain,
   { incoming, outgoing, phase, emergency, action }: Step,
   author: Author = SERVICE,
-): Promise<void> {
+): Promise<Rollover | undefined> {
   const { id, name } = domain
   const { system, trx } = publication
   const now = system.now()
@@ -257,12 +255,14 @@ export async function carryOut(
   // In the other phases CDS stay as they are.
   if (phase === 'await-ds') await tellParents(system, trx, [domain])
   await marks.setOwn(trx, name)
+  const rollover = await store.rolloverOf(trx, id)
   await publication.commit()
   system.log.info('rollover', { zone: name, phase: phase ?? 'done' })
   // If this fails, the mark stays, and reconcile tries again.
   await repair(system, name).catch((error: unknown) => {
     system.log.error('publication of keys failed; retrying', { zone: name, reason: reasonOf(error) })
   })
+  return rollover
 }
 
 /** Adds an entry to the history of a domain, and tells its owner. */
