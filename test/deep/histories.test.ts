@@ -4,6 +4,8 @@ import { depth } from '../support/depth.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
 import { SEED } from '../support/random.ts'
+import { type MailServer, startMailServer } from '../support/servers/mail-server.ts'
+import { ownNetwork } from '../support/servers/ports.ts'
 import { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
 import { FORGETFUL } from '../support/servers/postgres/postgres-server.ts'
 import { endDoubt } from '../support/state/marks.ts'
@@ -13,22 +15,34 @@ import { addTo, type Batch, type Counts, noCounts, runBatch } from './histories.
 import { violationsDespiteLoss } from './history.ts'
 import { type CrashCounts, crashesOf, drawCrashes, failoversOf } from './postgres-crashes.ts'
 
-// Clients write to a domain at the same time, through two services, while these, PowerDNS, Postgres and the connections
-// between them are killed, stopped and cut. Each history is judged by what its clients and an observer were told
-// (history.ts). The histories of a batch share the faults; the seed of each batch is one more than that of the batch before.
+// Clients write to a domain, have its keys replaced or not, and sign up at the same time, through two services, while
+// these, PowerDNS, Postgres and the connections between them are killed, stopped and cut. Each history is judged by what its
+// clients and an observer were told, and by the mails that arrived (history.ts). The histories of a batch share the faults;
+// the seed of each batch is one more than that of the batch before.
 
 let pair: PostgresPair
 const servers = useServers(undefined, async () => (pair = await PostgresPair.alone(FORGETFUL)))
 let workers: Worker[]
+let mails: MailServer
 
 test.serial.before('two services are started', async () => {
-  const atPrimary = { DATABASE_URL: pair.urls.primary }
-  workers = [await startWorker(servers(), atPrimary), await startWorker(servers(), atPrimary)]
+  mails = await startMailServer()
+  workers = [await startOne(), await startOne()]
 })
+
+function startOne(): Promise<Worker> {
+  const host = `${ownNetwork()}1`
+  return startWorker(servers(), {
+    DATABASE_URL: pair.urls.primary,
+    ...{ HOST: host, PORT: '8080', PUBLIC_URL: `http://${host}:8080` },
+    ...{ MAIL_URL: `smtp://127.0.0.1:${mails.port}`, MAIL_FROM: 'dns@example.net', REGISTRATION: 'open' },
+  })
+}
 
 test.after.always(async () => {
   await servers().killServices()
   for (const { postgres } of workers) await postgres.close()
+  await mails.close()
 })
 
 /** How many histories a batch has. */
@@ -129,7 +143,7 @@ for (const [kind, { fault, promise, count, before, options, hadAll }] of KINDS.e
     test.serial(`whatever happens while ${fault}, ${promise}: ${which}`, async (t) => {
       await before?.()
       const batch = { seed, size, prefix: `batch-${kind}-${first}`, ...options(seed, crashes) }
-      const { failures, counts } = await runBatch(servers(), workers, batch)
+      const { failures, counts } = await runBatch(servers(), workers, mails, batch)
       addTo(total, counts)
       t.is(failures.length, 0, failures.slice(0, 3).join('\n\n'))
     })
@@ -142,6 +156,7 @@ for (const [kind, { fault, promise, count, before, options, hadAll }] of KINDS.e
   test.serial(`the histories in which ${fault} had writes that succeeded, and others`, (t) => {
     t.log(total, crashes)
     t.true(total.done > count && total.refused > count / 2 && total.looks > 3 * count)
+    t.true(total.rollovers > count / 4 && total.mails > count / 4)
     t.true(hadAll(total, crashes, count))
   })
 }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { query } from '../../src/store/database.ts'
 import { createAccount } from '../support/clients/accounts.ts'
+import { domainOf, type ShownDomain } from '../support/clients/api.ts'
 import { type Answer, Client } from '../support/clients/client.ts'
 import {
   type Key,
@@ -16,6 +18,7 @@ import { ask } from '../support/dns/dns.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import type { TestServers } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
+import type { MailServer } from '../support/servers/mail-server.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import type { Worker } from '../support/workers.ts'
 import { type Clients, drawFaults, type Fault, type Scene } from './faults.ts'
@@ -25,6 +28,7 @@ import {
   type Event,
   type History,
   latePushes,
+  type Mailing,
   NONE,
   type Outcome,
   SOME,
@@ -34,7 +38,7 @@ import {
 } from './history.ts'
 
 /** How much happened in some histories. */
-export type Counts = Record<Outcome | 'reads' | 'looks' | 'late', number>
+export type Counts = Record<Outcome | 'reads' | 'looks' | 'late' | 'rollovers' | 'mails' | 'again', number>
 
 const SUBNAMES = ['a', 'b', 'c']
 
@@ -48,6 +52,8 @@ interface Actors {
   secret: string
   /** The TSIG key of its token. */
   key: Key
+  /** The keys that it has unless they are being replaced. */
+  keys: string[]
   events: Event[]
   /** How many values were used. */
   values: number
@@ -82,6 +88,7 @@ export interface Batch {
 export async function runBatch(
   servers: TestServers,
   workers: Worker[],
+  mails: MailServer,
   { seed, size, prefix, draw = drawFaults, ready, judge = violations }: Batch,
 ): Promise<{ failures: string[]; counts: Counts }> {
   const random = new Random(seed)
@@ -101,14 +108,15 @@ export async function runBatch(
   await Promise.all([...writing, ...faults.map(({ strike }) => strike())])
   const healed = performance.now()
   phase.isHealed = true
-  const differences = await settle(servers, all)
+  const differences = await settle(servers, workers, all)
   const settled = performance.now()
   phase.isOver = true
   await Promise.all(observing)
   await Promise.all(all.map((actors) => lookAtAll(servers, workers, actors)))
 
   const histories = all.map(({ domain, events }, i): History & { domain: string; found: string[] } => {
-    const history = { events: [...events, ...pushesTo(domain, servers.proxy.calls)], healed, settled }
+    const others = [...pushesTo(domain, servers.proxy.calls), ...deliveriesOf(domain, mails)]
+    const history = { events: [...events, ...others], healed, settled }
     return { domain, ...history, found: [...differences[i]!, ...judge(history)] }
   })
   const failures = histories
@@ -127,13 +135,14 @@ async function newActors(servers: TestServers, { service }: Worker, domain: stri
   const { secret, api, tokenId } = await createAccount(servers.system, service.url)
   const answer = await api.post('/domains/', { name: domain })
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
-  return { domain, secret, key: await keyFor(api, tokenId), events: [], values: 0 }
+  const keys = (answer.json as ShownDomain).keys.map(({ dnskey }) => dnskey)
+  return { domain, secret, key: await keyFor(api, tokenId), keys, events: [], values: 0 }
 }
 
-/** What a request to change RRsets sends, and what it means. */
+/** What a request sends, and what it means. */
 interface Request {
   method: string
-  /** Below the domain's. */
+  /** Below the domain's RRsets, or from the root. */
   path: string
   json?: unknown
   headers?: Record<string, string>
@@ -145,8 +154,10 @@ interface Request {
   needs: Values
   /** The answers that it may get, besides 503. */
   statuses: number[]
-  /** The only RRset that it is about. */
-  subname?: string
+  /** What certainly was so if the answer is 404. */
+  absent?: Values
+  /** Where the mail goes that it causes. */
+  address?: string
 }
 
 /** A client that sends a few requests, one after the other. */
@@ -189,7 +200,16 @@ const KINDS = [
   'if match',
   'if match',
   'invalid',
+  'begin',
+  'begin',
+  'cancel',
+  'mail',
+  'mail',
 ]
+
+/** The value of the keys while they are being replaced. */
+const REPLACED = { keys: 'replaced' }
+const KEPT = { keys: NONE }
 
 /** The next request; undefined if it depends on a read that fails. Draws the same numbers whatever happens. */
 async function choose(random: Random, actors: Actors, api: Client): Promise<Request | undefined> {
@@ -200,7 +220,7 @@ async function choose(random: Random, actors: Actors, api: Client): Promise<Requ
   const number = ++actors.values
   const [records, ttl] = [[`192.0.${number >> 8}.${number & 255}`], 300 + number]
   const value = valuesOf(subname, records, ttl)
-  const single = { path: `${subname}/A/`, subname }
+  const single = { path: `${subname}/A/`, absent: valuesOf(subname, [], 0) }
   const exists = { [`${subname} address`]: SOME }
   const put = {
     ...single,
@@ -256,6 +276,17 @@ async function choose(random: Random, actors: Actors, api: Client): Promise<Requ
       statuses: kind === 'update' ? [200] : [200, 412],
     }
   }
+  const rollover = { path: `/domains/${actors.domain}/rollover/`, absent: KEPT }
+  // It goes no further: no parent, and none of the nameservers, answers.
+  if (kind === 'begin')
+    return { ...rollover, method: 'POST', json: {}, sets: REPLACED, needs: KEPT, statuses: [201, 409] }
+  if (kind === 'cancel')
+    return { ...rollover, method: 'DELETE', sets: KEPT, needs: REPLACED, statuses: [200, 204, 404] }
+  if (kind === 'mail') {
+    const address = `person-${number}@${actors.domain}`
+    const json = { email: address, password: null, ...(spoiling === 'address' && { outreach_preference: 'perhaps' }) }
+    return { method: 'POST', path: '/auth/', json, sets: {}, needs: {}, statuses: [202, 400], address }
+  }
   if (kind === 'put') return put
   if (kind === 'bulk') return bulk
   if (kind === 'delete') {
@@ -277,6 +308,12 @@ async function choose(random: Random, actors: Actors, api: Client): Promise<Requ
   if (spoiling === 'ttl') return { ...bulk, json: [...items.slice(1), { ...items[0], ttl: 86_401 }], statuses: [400] }
   if (spoiling === 'twice') return { ...bulk, json: [...items, items[0]], statuses: [400] }
   return { ...put, headers: { 'if-match': '"another"' }, statuses: [404, 412] }
+}
+
+/** Ends a replacement of keys. */
+function cancellation(domain: string): Request {
+  const path = `/domains/${domain}/rollover/`
+  return { method: 'DELETE', path, sets: KEPT, needs: REPLACED, statuses: [204, 404], absent: KEPT }
 }
 
 /** What has these values: an RRset with one record, or none. */
@@ -306,10 +343,12 @@ async function sendUpdate({ updates }: Worker, key: Key, parts: Parts): Promise<
 async function send(worker: Worker, actors: Actors, request: Request): Promise<Outcome | 'unsent'> {
   const { domain, secret, events, key } = actors
   const api = new Client(worker.service.url, secret)
-  const { method, path, json, headers = {}, sets, needs, statuses, subname } = request
+  const { method, path, json, headers = {}, sets, needs, statuses, absent, address } = request
   const condition = headers['if-match'] === undefined ? '' : ` If-Match ${headers['if-match']}`
   const text = `${method} ${path} ${JSON.stringify(json)}${condition} to ${api.url}`
-  const write: Write = { kind: 'write', text, sets, needs, from: performance.now(), to: Infinity, outcome: 'unknown' }
+  const sent = { text, from: performance.now(), to: Infinity, outcome: 'unknown' as Outcome }
+  const write: Write | Mailing =
+    address === undefined ? { kind: 'write', ...sent, sets, needs } : { kind: 'mailing', ...sent, address }
   events.push(write)
   try {
     const answer =
@@ -317,13 +356,13 @@ async function send(worker: Worker, actors: Actors, request: Request): Promise<O
         ? await sendUpdate(worker, key, request.update)
         : request.byKey === true
           ? await new Client(api.url, secret, 'powerdns').send(method, `/servers/localhost/zones/${domain}.`, json)
-          : await api.send(method, `/domains/${domain}/rrsets/${path}`, json, { headers })
+          : await api.send(method, path.startsWith('/') ? path : `/domains/${domain}/rrsets/${path}`, json, { headers })
     write.to = performance.now()
     write.outcome = outcomeOf(answer, statuses)
     write.text += ` → ${answer.status}`
-    // Whoever is told that the RRset does not exist has read that.
-    if (answer.status === 404 && subname !== undefined) {
-      events.push({ kind: 'read', from: write.from, to: write.to, seen: valuesOf(subname, [], 0) })
+    // Whoever is told that something does not exist has read that.
+    if (answer.status === 404 && absent !== undefined) {
+      events.push({ kind: 'read', from: write.from, to: write.to, seen: absent })
     }
   } catch (error) {
     write.to = performance.now()
@@ -379,7 +418,28 @@ async function readAll({ service }: Worker, { domain, secret, events }: Actors):
     return valuesOf(subname, records, ttl)
   })
   events.push({ kind: 'read', from, to: performance.now(), seen: Object.assign({}, ...seen) as Values })
+  return readKeys(service, { domain, secret, events })
+}
+
+/** Reads whether the keys are being replaced. Returns whether the service answered. */
+async function readKeys(
+  { url }: Worker['service'],
+  { domain, secret, events }: Pick<Actors, 'domain' | 'secret' | 'events'>,
+) {
+  const from = performance.now()
+  const answer = await new Client(url, secret).get(`/domains/${domain}/rollover/`).catch(() => undefined)
+  if (answer?.status !== 200 && answer?.status !== 404) return false
+  events.push({ kind: 'read', from, to: performance.now(), seen: answer.status === 200 ? REPLACED : KEPT })
   return true
+}
+
+/** Cancels what is left of the replacements of keys. Returns what is wrong if the domain has not its first keys again. */
+async function goBack([worker]: Worker[], actors: Actors): Promise<string[]> {
+  const { domain, secret, keys } = actors
+  const request = cancellation(domain)
+  while (!['done', 'refused'].includes(await send(worker!, actors, request))) await sleep(200)
+  const now = (await domainOf(new Client(worker!.service.url, secret), domain)).keys.map(({ dnskey }) => dnskey)
+  return isDeepStrictEqual(now, keys) ? [] : [`the keys are ${now.join()}, not ${keys.join()}`]
 }
 
 /** Asks DNS for an RRset. Returns whether it answered; a PowerDNS that has just started may refuse. */
@@ -407,19 +467,21 @@ async function lookAtSerial({ powerDns }: TestServers, { domain, events }: Actor
   return true
 }
 
-/** Waits until all zones are repaired. Returns, for each, the differences that are left. */
-async function settle(servers: TestServers, all: Actors[]): Promise<string[][]> {
+/** Waits until all zones are repaired, all mails are sent, and all keys are as before. Returns, for each, the differences that are left. */
+async function settle(servers: TestServers, workers: Worker[], all: Actors[]): Promise<string[][]> {
   await eventuallyIs(() => servers.proxy.open(), 0)
   await eventuallyIs(async () => (await query(servers.system.db, 'select from marks where not settled')).length, 0)
+  await eventuallyIs(async () => (await query(servers.system.db, 'select from work')).length, 0)
+  const changed = await Promise.all(all.map((actors) => goBack(workers, actors)))
   const end = performance.now() + BOUND
   const differences: string[][] = []
-  for (const { domain } of all) {
+  for (const [i, { domain }] of all.entries()) {
     let found = await discrepanciesOf(servers, domain)
     while (found.length > 0 && performance.now() < end) {
       await sleep(200)
       found = await discrepanciesOf(servers, domain)
     }
-    differences.push(found)
+    differences.push([...found, ...changed[i]!])
   }
   return differences
 }
@@ -434,6 +496,15 @@ function pushesTo(domain: string, calls: Call[]): Event[] {
   })
 }
 
+/** The mails that arrived at addresses of a domain. */
+function deliveriesOf(domain: string, { received }: MailServer): Event[] {
+  return received.flatMap(({ to: [address], at, mail }) =>
+    address!.endsWith(`@${domain}`)
+      ? [{ kind: 'delivery' as const, from: at, to: at, address: address!, id: mail.messageId! }]
+      : [],
+  )
+}
+
 /** Adds what happened to a sum. */
 export function addTo(total: Counts, counts: Counts): void {
   for (const [what, number] of Object.entries(counts) as [keyof Counts, number][]) total[what] += number
@@ -441,18 +512,34 @@ export function addTo(total: Counts, counts: Counts): void {
 
 /** Nothing happened so far. */
 export function noCounts(): Counts {
-  return { done: 0, refused: 0, failed: 0, unknown: 0, unexpected: 0, reads: 0, looks: 0, late: 0 }
+  return {
+    done: 0,
+    refused: 0,
+    failed: 0,
+    unknown: 0,
+    unexpected: 0,
+    reads: 0,
+    looks: 0,
+    late: 0,
+    rollovers: 0,
+    mails: 0,
+    again: 0,
+  }
 }
 
 function count(histories: History[]): Counts {
   const counts = noCounts()
   for (const { events } of histories) {
     for (const event of events) {
-      if (event.kind === 'write') counts[event.outcome]++
+      if ('outcome' in event) counts[event.outcome]++
+      if (event.kind === 'write' && 'keys' in event.sets && event.outcome === 'done') counts.rollovers++
       if (event.kind === 'read') counts.reads++
       if (event.kind === 'look') counts.looks++
     }
     counts.late += latePushes(events).length
+    const ids = events.flatMap((event) => (event.kind === 'delivery' ? event.id : []))
+    counts.mails += ids.length
+    counts.again += ids.length - new Set(ids).size
   }
   return counts
 }

@@ -34,8 +34,19 @@ const concurrent = [write(0, 10, A('1')), write(5, 15, A('2'))]
 const bulk = [write(0, 10, { ...A('1'), ...B('1') }), write(20, 30, { ...A('2'), ...B('2') })]
 const late = [push(0, 500, 1), push(25, 28, 2)]
 
+const mailing = (outcome: Outcome): Event => ({
+  ...{ kind: 'mailing', text: 'a sign-up', from: 0, to: 10 },
+  ...{ address: 'a@example.test', outcome },
+})
+const mail = (id: string): Event => ({ kind: 'delivery', from: 20, to: 20, address: 'a@example.test', id })
+
 const wrong: [what: string, events: Event[], text: RegExp][] = [
   ['an answer that nothing explains', [write(0, 10, A('1'), 'unexpected')], /unexpected answer/],
+  ['an answer to a sign-up that nothing explains', [mailing('unexpected')], /unexpected answer/],
+  ['an acknowledged mail does not arrive', [mailing('done')], /no mail arrived/],
+  ['a mail arrives twice as another one', [mailing('done'), mail('1'), mail('2')], /2 mails, not one again/],
+  ['a refused mail arrives', [mailing('refused'), mail('1')], /a mail arrived/],
+  ['a failed mail arrives', [mailing('failed'), mail('1')], /a mail arrived/],
 
   ['the API shows an overwritten value', [...overwriting, read(40, 50, A('1'))], /no order .* a address 1/],
   ['the API does not show an acknowledged value', [write(0, 10, A('1')), read(20, 30, A(NONE))], /no order/],
@@ -188,6 +199,9 @@ const right: [what: string, events: Event[]][] = [
   ],
   ['DNS shows an overwritten value after a late change', [...late, ...overwriting, look(501, 502, A('1'))]],
   ['the serial goes back after a late change', [...late, serial(30, 2), serial(501, 1)]],
+  ['an acknowledged mail arrives, and again', [mailing('done'), mail('1'), mail('1')]],
+  ['an unknown mail arrives', [mailing('unknown'), mail('1')]],
+  ['an unknown mail does not arrive', [mailing('unknown')]],
   ['the serial grows', [serial(0, 1), serial(10, 1), serial(20, 2)]],
 ]
 

@@ -34,6 +34,21 @@ export interface Write extends Span {
   outcome: Outcome
 }
 
+/** A request that causes a mail to an address of its own. */
+export interface Mailing extends Span {
+  kind: 'mailing'
+  text: string
+  address: string
+  outcome: Outcome
+}
+
+/** A mail that arrived; `id` is the same if it was sent again. */
+export interface Delivery extends Span {
+  kind: 'delivery'
+  address: string
+  id: string
+}
+
 /** What an answer of the API tells of the database at one moment. */
 export interface Read extends Span {
   kind: 'read'
@@ -58,7 +73,7 @@ export interface Push extends Span {
   serial: number
 }
 
-export type Event = Write | Read | Look | SerialLook | Push
+export type Event = Write | Mailing | Delivery | Read | Look | SerialLook | Push
 
 export interface History {
   events: Event[]
@@ -79,16 +94,23 @@ export const BOUND = 120_000
 /** What the history shows that must not be, in words. */
 export function violations(history: History): string[] {
   const { events } = history
-  return [...unexpectedAnswers(events), ...wrongReads(events), ...wrongLooks(history), ...serialsBack(history)]
+  return [
+    ...unexpectedAnswers(events),
+    ...wrongReads(events),
+    ...wrongLooks(history),
+    ...serialsBack(history),
+    ...foreignMails(events),
+    ...lostMails(events),
+  ]
 }
 
 /** What must not be even if Postgres has lost acknowledged changes, as an asynchronous standby may. */
 export function violationsDespiteLoss({ events }: History): string[] {
-  return [...unexpectedAnswers(events), ...refusedReads(events)]
+  return [...unexpectedAnswers(events), ...refusedReads(events), ...foreignMails(events)]
 }
 
 function unexpectedAnswers(events: Event[]): string[] {
-  const unexpected = events.filter((event) => event.kind === 'write' && event.outcome === 'unexpected')
+  const unexpected = events.filter((event) => 'outcome' in event && event.outcome === 'unexpected')
   return unexpected.map((event) => `unexpected answer: ${describe(event)}`)
 }
 
@@ -96,6 +118,8 @@ function unexpectedAnswers(events: Event[]): string[] {
 export function describe(event: Event): string {
   const what = {
     write: () => `${(event as Write).text}: ${(event as Write).outcome}`,
+    mailing: () => `${(event as Mailing).text}: ${(event as Mailing).outcome}`,
+    delivery: () => `mail ${(event as Delivery).id} arrives at ${(event as Delivery).address}`,
     read: () => `the API shows ${print((event as Read).seen)}`,
     look: () => `DNS shows ${print((event as Look).seen)}`,
     serial: () => `DNS shows serial ${(event as SerialLook).serial}`,
@@ -254,6 +278,29 @@ function wrongLooks(history: History): string[] {
 
 function isPartOf(seen: Values, { sets }: Write): boolean {
   return Object.entries(seen).some(([what, value]) => value !== NONE && sets[what] === value)
+}
+
+/** Requests of whose mail another one arrived, and those that were refused or failed, of which any did. */
+function foreignMails(events: Event[]): string[] {
+  return mailings(events).flatMap(([mailing, ids]) => {
+    if (ids.size > 1) return [`${ids.size} mails, not one again: ${describe(mailing)}`]
+    return ids.size === 1 && !isPossible(mailing.outcome) ? [`a mail arrived: ${describe(mailing)}`] : []
+  })
+}
+
+/** Requests that were acknowledged, and whose mail did not arrive. */
+function lostMails(events: Event[]): string[] {
+  return mailings(events).flatMap(([mailing, ids]) =>
+    mailing.outcome === 'done' && ids.size === 0 ? [`no mail arrived: ${describe(mailing)}`] : [],
+  )
+}
+
+/** The requests that cause mails, and the ids of those that arrived. */
+function mailings(events: Event[]): [Mailing, Set<string>][] {
+  const arrived = events.filter((event) => event.kind === 'delivery')
+  return events
+    .filter((event) => event.kind === 'mailing')
+    .map((mailing) => [mailing, new Set(arrived.flatMap(({ address, id }) => (address === mailing.address ? id : [])))])
 }
 
 /** Answers of DNS with a serial below one that was seen before. */

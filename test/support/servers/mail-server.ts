@@ -13,6 +13,8 @@ export interface Received {
   encrypted: boolean
   raw: string
   mail: Email
+  /** When, as `performance.now()`. */
+  at: number
 }
 
 /** A real SMTP server that accepts every mail unless a test makes it refuse. */
@@ -60,7 +62,8 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
             done(new Refusal(refuse.data))
             return
           }
-          received.push({ from, to, user: session.user as string | undefined, encrypted: session.secure, raw, mail })
+          const how = { user: session.user as string | undefined, encrypted: session.secure }
+          received.push({ from, to, ...how, raw, mail, at: performance.now() })
           done()
         })
       })
