@@ -23,6 +23,8 @@ interface Pools {
   marks: Pool
   /** The pool for `counters` in Postgres, with short timeouts, because requests wait for it. */
   counters: Pool
+  /** The connection that tells this process of work that others have caused. */
+  listener: Pool
 }
 
 /** The bounds on work that costs time or memory. */
@@ -61,7 +63,7 @@ export interface System {
   /** The issuer of single sign-on; undefined: there is none. */
   issuer: Issuer | undefined
   mailer: Mailer
-  /** Rings when this process has caused work, or can do more. */
+  /** Rings when there is work, or this process can do more. */
   workBell: Bell
   /** The counters of requests; undefined: throttling is off. */
   counters: Counters | undefined

@@ -12,7 +12,7 @@ const counter = definer('counter')
 const gauge = definer('gauge')
 const histogram = definer('histogram')
 
-const POOLS = ['main', 'writers', 'marks', 'counters'] as const
+const POOLS = ['main', 'writers', 'marks', 'counters', 'listener'] as const
 
 /** All metrics of our own, by the name that Prometheus sees; durations are in seconds (docs/operators/monitor.md). */
 export const METRICS = {

@@ -100,6 +100,7 @@ export function createSystem(
     writers: open(WRITER_CONNECTIONS),
     marks: open(MARK_CONNECTIONS),
     counters: openDatabase(databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, { lifetime: COUNTER_LIFETIME }),
+    listener: openDatabase(databaseUrl, 1, COUNTING_TIME),
   }
   const system: OpenSystem = {
     config,

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
+import type { Pool } from 'pg'
 import type { Timestamp } from '../time.ts'
-import { type Db, query } from './database.ts'
+import { type Db, query, together } from './database.ts'
 
 // What is to be done later (architecture.md). `due` is by the clock of the service, claims are by that of the database.
 
@@ -30,17 +32,22 @@ export interface Claimed {
   payload: unknown
 }
 
+/** The channel on which the processes hear that work is due. Each notification takes a lock of the database until its commit. */
+const CHANNEL = 'work'
+const TELL = `pg_notify('${CHANNEL}', '')`
+
 /** Whether no process does it. */
 const FREE = '(claim is null or claimed_until < clock_timestamp())'
 
 /**
  * Stores work, which is done once this transaction commits. Work that is stored already gets this time and payload; if it
- * is being done, it is done once more afterwards.
+ * is being done, it is done once more afterwards. The commit tells all processes.
  */
 export async function add(trx: Db, work: NewWork[], now: Timestamp): Promise<void> {
   await query(
     trx,
-    `insert into work (kind, subject, account_id, due, created, payload)
+    `with added as (
+     insert into work (kind, subject, account_id, due, created, payload)
        select kind, coalesce(subject, cast(gen_random_uuid() as text)), "accountId", due, :now, payload
        from jsonb_to_recordset(cast(:work as jsonb))
          as work (kind text, subject text, "accountId" uuid, due timestamptz, payload jsonb)
@@ -49,9 +56,28 @@ export async function add(trx: Db, work: NewWork[], now: Timestamp): Promise<voi
        created = excluded.created,
        attempts = case when work.claim is null then 0 else work.attempts end,
        due = case when work.claim is null then excluded.due else work.due end,
-       again = case when work.claim is not null then excluded.due end`,
+       again = case when work.claim is not null then excluded.due end
+     returning id
+     ) select ${TELL} from added limit 1`,
     { work: JSON.stringify(work), now },
   )
+}
+
+/** Lets all processes look. */
+export async function tell(db: Db): Promise<void> {
+  await query(db, `select ${TELL}`)
+}
+
+/**
+ * Calls `heard` whenever processes are told to look, and first, because it has missed what they were told before.
+ * @throws when the connection breaks, or the signal aborts
+ */
+export async function listen(pool: Pool, heard: () => void, signal: AbortSignal): Promise<void> {
+  await together(pool, async (db) => {
+    db.on('notification', heard)
+    await Promise.all([once(db, 'end', { signal }), query(db, `listen ${CHANNEL}`).then(heard)])
+    throw new Error('the connection has ended')
+  })
 }
 
 /** What is found in tables of its own, and whether there is any. The clock of rollovers and marks is that of the database. */
@@ -185,7 +211,7 @@ export async function list(db: Db, kind: string | null): Promise<Shown[]> {
 
 /** Makes all work of a kind, or of all kinds, due now, and returns its number; not what was given up. */
 export async function hasten(db: Db, kind: string | null, now: Timestamp): Promise<number> {
-  const sql = `update work set due = :now where kind = coalesce(:kind, kind) and due is not null returning id`
+  const sql = `update work set due = :now where kind = coalesce(:kind, kind) and due is not null returning ${TELL}`
   return (await query(db, sql, { kind, now })).length
 }
 

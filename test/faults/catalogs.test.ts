@@ -75,3 +75,18 @@ for (const [what, isStep, isNew, fates] of STEPS) {
     })
   }
 }
+
+test.serial('a domain that comes or goes has the catalog zone published at once, if there is one', async (t) => {
+  const { api, system } = await servers().serve(SETTINGS)
+  for (const [one, isRung] of [
+    [{ api, system }, true],
+    [idle, false],
+  ] as const) {
+    const name = `waking-${isRung}.example`
+    for (const send of [() => one.api.post('/domains/', { name }), () => one.api.delete(`/domains/${name}/`)]) {
+      const { next } = one.system.workBell
+      t.true((await send()).status < 300)
+      t.is(next.aborted, isRung)
+    }
+  }
+})

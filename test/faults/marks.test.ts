@@ -58,6 +58,20 @@ test.serial('during a push the zone has a mark with the new serial; after the co
   t.is(await markOf(name), undefined)
 })
 
+test.serial('a write that leaves a mark has its repair begin at once; other writes wake nobody', async (t) => {
+  const name = 'waking.example'
+  await newDomainWithWww(service.api, name)
+  const { next } = service.system.workBell
+  t.is((await write(name, '192.0.2.2')).status, 200)
+  t.is((await write(name, '192.0.2.256')).status, 400)
+  t.false(next.aborted)
+  const { answering, release } = await sendHeld(servers(), 'PATCH', () => write(name, '192.0.2.3'))
+  release('swallow')
+  t.is((await answering).status, 503)
+  t.true(next.aborted)
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
+})
+
 test.serial('an audit does not mark a zone that is written meanwhile', async (t) => {
   const name = 'audited.example'
   await newDomainWithWww(service.api, name)

@@ -112,6 +112,66 @@ test('work that is caused again while it is done is done once more, and never tw
   t.deepEqual(runs.begun, ['a', 'b', 'a'])
 })
 
+/** Milliseconds after which processes would look by themselves. */
+const NEVER = 3_600_000
+
+/** Waits until a process hears what others cause, on a session that is not this one. Returns the session. */
+async function listener(other = 0): Promise<number> {
+  const sql = `select pid from pg_stat_activity
+    where datname = current_database() and query = 'listen work' and state = 'idle' and pid <> :other`
+  const [found] = await eventually(
+    () => query<{ pid: number }>(system.db, sql, { other }),
+    (rows) => rows.length > 0,
+  )
+  return found!.pid
+}
+
+test('what another process has caused begins without a look; what it causes while the connection is broken, too', async (t) => {
+  const runs = new Runs({ all: 9 })
+  const task = workTask(other, [runs.kind], { pause: NEVER })
+  t.teardown(() => task.stop())
+  const pid = await listener()
+  // The looks at the start, and of the new listener, can find two of them.
+  for (const subject of ['a', 'b', 'c']) {
+    await cause(subject)
+    await eventually(() => runs.begun.includes(subject))
+  }
+  const later = { kind: 'test', subject: 'later', due: '2100-01-01T00:00:00.000000Z' }
+  await transaction(system.db, (trx) => add(system, trx, later))
+  await store.hasten(system.db, 'test', system.now())
+  await eventually(() => runs.begun.includes('later'))
+  await query(system.db, 'select pg_terminate_backend(:pid)', { pid })
+  await cause('d')
+  await eventually(() => runs.begun.includes('d'))
+  await listener(pid)
+  for (const subject of ['e', 'f']) {
+    await cause(subject)
+    await eventually(() => runs.begun.includes(subject))
+  }
+  for (const { end } of runs.open.values()) end()
+  await task.stop()
+  const sessions = `select from pg_stat_activity where datname = current_database() and query = 'listen work'`
+  await eventuallyIs(async () => (await query(system.db, sessions)).length, 0)
+  t.deepEqual(runs.begun, ['a', 'b', 'c', 'later', 'd', 'e', 'f'])
+})
+
+test('what a process that stops gives back begins on another one without a look', async (t) => {
+  const [mine, others] = [new Runs(), new Runs()]
+  const task = start(t, [mine])
+  await cause('a')
+  await eventuallyIs(() => mine.begun, ['a'])
+  const stopped = task.stop()
+  const next = workTask(other, [others.kind], { pause: NEVER })
+  t.teardown(() => next.stop())
+  await listener()
+  mine.open.get('a')!.fail(new Error('the process stops'))
+  await stopped
+  await eventuallyIs(() => others.begun, ['a'])
+  others.open.get('a')!.end()
+  await next.stop()
+  t.deepEqual(await left(), [])
+})
+
 test('what a killed process was doing is done by another one when its claim has ended', async (t) => {
   await cause('a')
   // It is killed after its claim; and the next one after its effect, before it can note that.
@@ -220,6 +280,24 @@ test('100,000 due pieces of an account delay neither other kinds nor other accou
   await stopped
   t.is(fair.begun.length, 3)
   t.is(plain.begun.length, 2)
+})
+
+test('a scan begins at once when the bell rings, and again for what was found meanwhile', async (t) => {
+  const ends: (() => void)[] = []
+  const scan: Scan = { name: 'found', of: 'catalog', run: () => new Promise<void>((end) => ends.push(end)) }
+  const rare: Scan = { name: 'rare', pause: NEVER, run: async () => void ends.push(() => undefined) }
+  const task = workTask(system, [], { scans: [rare, scan], pause: NEVER })
+  await eventuallyIs(() => ends.length, 1)
+  await query(system.db, `insert into catalog_members (domain_id, zone) values (1, 'waiting.example')`)
+  system.workBell.ring()
+  await eventuallyIs(() => ends.length, 2)
+  system.workBell.ring()
+  ends[1]!()
+  await eventuallyIs(() => ends.length, 3)
+  await query(system.db, 'delete from catalog_members')
+  ends[2]!()
+  await task.stop()
+  t.pass()
 })
 
 test('a scan begins at the start if it has a pause, and when something is found; never twice at a time', async (t) => {

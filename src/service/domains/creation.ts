@@ -21,6 +21,7 @@ import { disallowed, type NameInput, nameProblems, reserveName } from '../names/
 import { inTurn } from '../throttling/callers.ts'
 import { authoriseEach, authoriseWrites, policiesOn } from '../tokens/policies.ts'
 import { renew } from '../tokens/rights.ts'
+import { scanForMembers } from '../work/work.ts'
 import { occlusionProblems, planMany, withNames } from '../zone/bulk.ts'
 import { refuseTooLarge, sizeOf } from '../zone/changes.ts'
 import { nextVersion } from '../zone/claim.ts'
@@ -148,6 +149,7 @@ async function insert({ system, trx }: Publication, { creator, name, past, old }
     isMember: system.config.catalogZone !== undefined,
     now,
   }
+  scanForMembers(system, trx)
   // If the name is marked, its zone may be one that an earlier creation left.
   const [domain] = await allOf([store.insert(trx, row), past.marked ? undefined : refuseForeignZone(system, name)])
   if (old !== undefined) {

@@ -17,6 +17,7 @@ import { type Cursor, EMPTY, type Page } from '../pagination.ts'
 import { clearLeftovers } from '../repair/reconcile.ts'
 import { present, type Presented } from '../tokens/authentication.ts'
 import { mayWrite } from '../tokens/policies.ts'
+import { scanForMembers } from '../work/work.ts'
 import { checkConditions, type Conditions, tagOfDomain } from '../zone/conditions.ts'
 import { lockZone, openZone } from '../zone/opening.ts'
 import { openPublication } from '../zone/publication.ts'
@@ -143,6 +144,7 @@ export async function remove(visit: Visit<Writer>, name: string, conditions: Con
   // The delegation first, so that it never points to a deleted zone.
   await withdraw(zone.publication, name)
   await zone.remove()
+  scanForMembers(system, zone.publication.trx)
   await zone.publication.commit()
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '../../errors.ts'
 import { type BackgroundTask, RECOVERY_PAUSE, runPeriodically } from '../../flow/background.ts'
 import { STOP_TIME } from '../../limits.ts'
@@ -7,11 +8,11 @@ import type { System } from '../../system.ts'
 import { later, secondsBetween } from '../../time.ts'
 import type { Kind, Scan } from './work.ts'
 
-/** Milliseconds between two looks, for what other processes have caused; and between two renewals of claims. */
+/** Milliseconds between two looks, for what nobody tells; and between two renewals of claims. */
 const LOOK_PAUSE = 1_000
 const RENEWAL_PAUSE = store.CLAIM_TIME / 4
 
-/** Milliseconds for which bells begin no scan again: nothing rings for what scans find. */
+/** Milliseconds in which a scan begins once at most, however often a bell rings. */
 const SCAN_PAUSE = LOOK_PAUSE / 2
 
 /** Work that this process does. */
@@ -25,8 +26,8 @@ interface Job {
 }
 
 /**
- * Does what is due, until stopped: at once when this process has caused it or when its time comes, otherwise after `pause`
- * at the latest. `stop` waits up to STOP_TIME for what is being done, then aborts it.
+ * Does what is due, until stopped: at once when a process has caused it or when its time comes, and after `pause` what it
+ * was not told of. `stop` waits up to STOP_TIME for what is being done, then aborts it.
  */
 export function workTask(
   system: System,
@@ -37,13 +38,26 @@ export function workTask(
   const crew = new Crew(system, kinds, { scans, stopping: stopping.signal })
   const look = async () => Math.min(await crew.look(), pause)
   const loop = runPeriodically(system.log, 'work', look, pause, stopping.signal, system.workBell)
+  const listening = listen(system, stopping.signal)
   return {
     async stop() {
       stopping.abort()
       system.workBell.ring()
-      await loop
+      await Promise.all([loop, listening])
       await crew.end()
     },
+  }
+}
+
+/** Rings the bell when a process has caused work, until stopped. */
+async function listen({ pools, workBell }: System, stopping: AbortSignal): Promise<void> {
+  const ring = () => {
+    workBell.ring()
+  }
+  while (!stopping.aborted) {
+    // Looks tell that Postgres is away.
+    await store.listen(pools.listener, ring, stopping).catch(() => undefined)
+    await sleep(RECOVERY_PAUSE, undefined, { signal: stopping }).catch(() => undefined)
   }
 }
 
@@ -63,7 +77,8 @@ class Crew {
   readonly #runs = new Map<Scan, Promise<void>>()
   /** When scans are due next although nothing is found, as `performance.now()`; at first, all with a pause are. */
   readonly #dues: Map<Scan, number>
-  #scanned = -Infinity
+  /** When scans began last, as `performance.now()`. */
+  readonly #scanned = new Map<Scan, number>()
   #renewing: NodeJS.Timeout | undefined
 
   constructor(
@@ -88,20 +103,27 @@ class Crew {
       open.map(({ kind }) => kind),
       time,
     )
-    if (performance.now() - this.#scanned >= SCAN_PAUSE) this.#scan(firsts.map(({ kind }) => kind))
     const pauses = firsts.map(({ due }) => Math.ceil(secondsBetween(time, due) * 1_000))
+    pauses.push(this.#scan(firsts.map(({ kind }) => kind)))
     const due = open.filter(({ kind }) => firsts.some((first) => first.kind === kind && first.due <= time))
     await Promise.all(due.map((kind) => this.#fill(kind)))
     return Math.min(...pauses.filter((pause) => pause > 0))
   }
 
-  /** Begins the scans that are due. @param found the kinds of what is due */
-  #scan(found: string[]): void {
-    this.#scanned = performance.now()
+  /** Begins the scans that are due. Returns the pause until one can begin again. @param found the kinds of what is due */
+  #scan(found: string[]): number {
+    const now = performance.now()
+    let next = Infinity
     for (const scan of this.#scans) {
       const { name, of, pause = Infinity } = scan
-      const isDue = this.#dues.get(scan)! <= this.#scanned || found.some((kind) => kind === of)
-      if (!isDue || this.#runs.has(scan) || this.#stopping.aborted || scan.isOn?.(this.#system) === false) continue
+      const isFound = found.some((kind) => kind === of)
+      if (!isFound && this.#dues.get(scan)! > now) continue
+      if (this.#stopping.aborted || scan.isOn?.(this.#system) === false) continue
+      if (this.#runs.has(scan) || now - (this.#scanned.get(scan) ?? -Infinity) < SCAN_PAUSE) {
+        if (isFound) next = SCAN_PAUSE
+        continue
+      }
+      this.#scanned.set(scan, now)
       const run = scan.run(this.#system, this.#stopping).catch((error: unknown) => {
         this.#system.log.error(`${name} failed`, { reason: (error as Error).message })
         return Math.min(pause, RECOVERY_PAUSE)
@@ -112,6 +134,7 @@ class Crew {
       })
       this.#runs.set(scan, ended)
     }
+    return next
   }
 
   /** Waits for what is being done; returns whether any work of a row was. */
@@ -191,7 +214,10 @@ class Crew {
   async #failed(kind: Kind, work: Claimed, error: Error): Promise<void> {
     const { db, log, metrics, now } = this.#system
     const { subject, attempts } = work
-    if (this.#stopping.aborted) return store.release(db, work, { due: now(), attempts: attempts - 1, error: null })
+    if (this.#stopping.aborted) {
+      await store.release(db, work, { due: now(), attempts: attempts - 1, error: null })
+      return store.tell(db)
+    }
     const reason = reasonOf(error)
     const pause = 'isFinal' in error && error.isFinal === true ? undefined : kind.retry[attempts - 1]
     const next = pause === undefined ? null : later(now(), pause)

@@ -45,8 +45,13 @@ export interface Scan {
 export async function add(system: System, trx: Db, ...work: NewWork[]): Promise<void> {
   if (work.length === 0) return
   await store.add(trx, work, system.now())
+}
+
+/** Lets the catalog zone be published, if there is one, when this transaction with a member that comes or leaves is committed. */
+export function scanForMembers({ config, workBell }: System, trx: Db): void {
+  if (config.catalogZone === undefined) return
   onceCommitted(trx, () => {
-    system.workBell.ring()
+    workBell.ring()
   })
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { absolute } from '../../dns/names.ts'
-import { NameserverFailure } from '../../errors.ts'
+import { NameserverFailure, neverSent, takenBack } from '../../errors.ts'
 import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS } from '../../limits.ts'
 import type { Lease } from '../../nameserver/nameserver.ts'
 import type { Mark, Push } from '../../store/zone/marks.ts'
@@ -87,8 +87,17 @@ export class Claim implements Lease {
     if (serial !== version) await sleep(grace)
   }
 
+  /** Ends the work after an error, and returns the one that says what became of the change. */
+  async giveUp(error: unknown): Promise<unknown> {
+    const last = await this.#leave(error).then(
+      () => error,
+      (other: unknown) => other,
+    )
+    return this.hasSent ? takenBack(last) : neverSent(last)
+  }
+
   /** Settles the mark after a failure if certainly nothing was applied, otherwise keeps it. */
-  async giveUp(error: unknown): Promise<void> {
+  async #leave(error: unknown): Promise<void> {
     // Other errors occur before anything is sent.
     const kind = error instanceof NameserverFailure ? error.kind : 'unreachable'
     if (!this.begun && (kind === 'refused' || kind === 'conflict' || kind === 'unreachable')) {

@@ -56,6 +56,8 @@ export class Publication implements AsyncDisposable {
   /** The NOTIFYs to be sent at the commit. */
   #announcements: (Pick<LockedDomain, 'name' | 'notify'> & { version: number })[] = []
   #failure = 'the transaction was rolled back'
+  /** Whether marks of this transaction may be left. */
+  #isMarked = false
 
   constructor(system: System, transaction: Transaction, leaveQueues: () => void) {
     this.system = system
@@ -81,6 +83,7 @@ export class Publication implements AsyncDisposable {
     if (marking.status === 'rejected') throw marking.reason
     const { isNew, ...mark } = marking.value
     const claim = new Claim(this.system, mark, asked, isNew)
+    this.#isMarked = true
     try {
       if (question.status === 'rejected') throw neverSent(question.reason)
       const isAsBefore = question.value
@@ -89,7 +92,7 @@ export class Publication implements AsyncDisposable {
       if (!isNew) await (claim.isDoubtful ? claim.wait() : claim.note(version, rrsets))
       return claim
     } catch (error) {
-      throw await failureOf(claim, error)
+      throw await claim.giveUp(error)
     }
   }
 
@@ -101,7 +104,7 @@ export class Publication implements AsyncDisposable {
       void sendAlong(marks.settle(this.trx, claim.mark))
       return result
     } catch (error) {
-      throw await failureOf(claim, error)
+      throw await claim.giveUp(error)
     }
   }
 
@@ -115,6 +118,7 @@ export class Publication implements AsyncDisposable {
     try {
       await timed(this.system, 'commit', () => this.#transaction.commit())
       this.#uncommitted = []
+      this.#isMarked = false
       for (const { name, version, notify } of this.#announcements) {
         this.system.secondaries.announce(name, this.system.nameserver.servedSerial(version, this.system.now()), notify)
       }
@@ -136,6 +140,8 @@ export class Publication implements AsyncDisposable {
         })
       })
     }
+    // Repair can begin: the zones are not locked any more.
+    if (this.#isMarked) this.system.workBell.ring()
     this.#leaveQueues()
   }
 }
@@ -178,15 +184,6 @@ export async function openPublication(
 
 /** The steps of a write (architecture.md). */
 type Step = 'turn' | 'lock' | 'plan' | 'mark' | 'push' | 'commit'
-
-/** Gives up a claim after an error, and returns the one that says what became of the change. */
-async function failureOf(claim: Claim, error: unknown): Promise<unknown> {
-  const last = await claim.giveUp(error).then(
-    () => error,
-    (other: unknown) => other,
-  )
-  return claim.hasSent ? takenBack(last) : neverSent(last)
-}
 
 /** Measures the time of a step, also if it fails. */
 export async function timed<T>(system: System, step: Step, work: () => Promise<T>): Promise<T> {
