@@ -33,6 +33,7 @@ export const PARTS: Record<string, RegExp> = {
   records: /^(dns\/(portable|properties)|store\/database|nameserver\/spelling)\b/,
   api: /^api\/(history\/(undo|much-activity)|rrsets\/(conditional|occlusion)|domains\/zonefile-replacement|tokens\/policy-races|accounts\/totp-races)\b/,
   requests: /^(deep\/requests|http\/(requests\/described-requests|powerdns-api\/differential))\b/,
+  webhooks: /^faults\/webhooks\b/,
   updates: /^update\/(differential|fuzz)\b/,
   limits: /^deep\/(alerts|full\/(unread-answers|unfinished-logins))\b/,
   release: /^deep\/full\/release\b/,

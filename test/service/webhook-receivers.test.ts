@@ -1,11 +1,18 @@
 import test from 'ava'
+import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { createServer as createHttpsServer } from 'node:https'
 import { syncBuiltinESMExports } from 'node:module'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import os from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { projectFolder } from '../../src/installation/project.ts'
 import { post, readUrl } from '../../src/service/webhooks/receivers.ts'
 import { readConfig } from '../../src/settings/config.ts'
+import { type Certificate, makeAuthority } from '../clients/support/authority.ts'
+import { newFolder } from '../support/servers/folders.ts'
 import { startReceiver } from '../support/webhooks/receivers.ts'
 
 // Which addresses receivers of webhooks may have (contract §22.5).
@@ -13,6 +20,8 @@ import { startReceiver } from '../support/webhooks/receivers.ts'
 const config = readConfig({})
 const BODY = { headers: {}, body: '{}' }
 const NONE = { answer: null, problem: 'The receiver has no public address.' }
+const NO_TLS = 'TLS failed: is the certificate valid for this name?'
+const built = (file: string) => join(projectFolder(), 'build', 'src', file)
 const never = new AbortController().signal
 
 for (const url of [
@@ -321,12 +330,87 @@ test('what comes before a short header does no harm', async (t) => {
   t.deepEqual(await post(near, { url, ...BODY }, never), { answer: 204, problem: null })
 })
 
-test('TLS is required, and must be valid', async (t) => {
-  const receiver = await startReceiver()
-  t.teardown(() => receiver.close())
-  const near = readConfig({ WEBHOOK_NETWORKS: '127.0.0.1' })
-  const { answer, problem } = await post(near, { url: receiver.url.replace('http:', 'https:'), ...BODY }, never)
-  t.is(answer, null)
-  t.not(problem, null)
-  t.deepEqual(receiver.received, [])
+test('TLS is required, and its certificate must be valid for the name', async (t) => {
+  const [authority, stranger] = [await makeAuthority(newFolder()), await makeAuthority(newFolder())]
+  const cases: [name: string, certificate: Certificate, problem: string | null][] = [
+    ['right', await authority.issue(['right.example.org']), null],
+    ['other', await authority.issue(['right.example.org']), NO_TLS],
+    ['strange', await stranger.issue(['strange.example.org']), NO_TLS],
+    ['expired', await authority.issue(['expired.example.org'], new Date(Date.now() - 3_600_000)), NO_TLS],
+  ]
+  const resolver = await startResolver(cases.map(() => ['127.0.0.1']))
+  let received = 0
+  const urls: string[] = []
+  for (const [name, certificate] of cases) {
+    const server = createHttpsServer(certificate, (_, response) => {
+      received++
+      response.writeHead(204).end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    urls.push(`https://${name}.example.org:${(server.address() as AddressInfo).port}/`)
+  }
+  const plain = await startReceiver()
+  t.teardown(async () => {
+    resolver.close()
+    await plain.close()
+  })
+  urls.push(plain.url.replace('http:', 'https:'))
+  // Node reads the certificates that it trusts besides at its start.
+  const program = `const { post } = await import('${built('service/webhooks/receivers.js')}')
+    const { readConfig } = await import('${built('settings/config.js')}')
+    const config = readConfig({ RESOLVERS: '${resolver.endpoint}', WEBHOOK_NETWORKS: '127.0.0.1' })
+    for (const url of process.argv.slice(1))
+      console.log((await post(config, { url, headers: {}, body: '{}' }, new AbortController().signal)).problem)`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, ...urls], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority.file },
+  })
+  const problems = stdout.trim().split('\n')
+  // Without TLS, the receiver may close before it is clear what is wrong.
+  t.not(problems.pop(), 'null')
+  t.deepEqual(
+    problems,
+    cases.map(([, , problem]) => String(problem)),
+  )
+  t.is(received, 1)
+  t.deepEqual(plain.received, [])
+})
+
+test('names, connections, TLS and headers that come slowly or never have the ten seconds together', async (t) => {
+  const silent = createSocket('udp4').bind(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const listen = async (welcome: (socket: Socket) => void) => {
+    const sockets: Socket[] = []
+    const server = createServer((socket) => {
+      sockets.push(socket.on('error', () => undefined))
+      welcome(socket)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+    return (server.address() as AddressInfo).port
+  }
+  const silence = await listen(() => undefined)
+  const drips = await listen((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n')
+    const timer = setInterval(() => socket.write('x: y\r\n'), 500)
+    socket.once('close', () => {
+      clearInterval(timer)
+    })
+  })
+  t.teardown(() => silent.close())
+  const near = readConfig({ RESOLVERS: `127.0.0.1:${silent.address().port}`, WEBHOOK_NETWORKS: '127.0.0.1' })
+  const urls = [
+    'http://a.example.org/',
+    `http://127.0.0.1:${silence}/`,
+    `https://127.0.0.1:${silence}/`,
+    `http://127.0.0.1:${drips}/`,
+  ]
+  const answers = await Promise.all(urls.map((url) => post(near, { url, ...BODY }, never)))
+  t.deepEqual(
+    answers,
+    urls.map(() => ({ answer: null, problem: 'There was no answer within 10 seconds.' })),
+  )
 })

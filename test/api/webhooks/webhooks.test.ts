@@ -186,21 +186,25 @@ test('a receiver that hangs fails, and delays neither writes nor others', async 
   t.like(delivery, { status: 'waiting', answer: null, problem: 'There was no answer within 10 seconds.' })
 })
 
-test('a receiver that sends without end has taken it, and is left', async (t) => {
+test('a receiver that sends a gigabyte has taken it, and is left', async (t) => {
   const { login, path } = await newWebhook()
-  let closed = false
+  const piece = 'x'.repeat(65_536)
+  const offered = 1024 ** 3 / piece.length
+  let sent = 0
+  let isClosed = false
   receiver.answer = (response) => {
     response.writeHead(200)
-    const more = setInterval(() => response.write('x'.repeat(65_536)), 1)
-    response.on('close', () => {
-      clearInterval(more)
-      closed = true
-    })
+    const more = () => {
+      while (sent++ < offered) if (!response.write(piece)) return
+      response.end()
+    }
+    response.on('drain', more).on('close', () => (isClosed = true))
+    more()
   }
   succeeded(await login.post(`${path}test/`, {}), 202)
-  await eventually(() => closed)
+  await eventually(() => isClosed)
   await eventuallyIs(async () => (await deliveriesOf(login, path))[0]!.status, 'delivered')
-  t.pass()
+  t.true(sent < offered / 10, String(sent))
 })
 
 test('410 ends a webhook, and a mail tells it; redelivery needs it enabled', async (t) => {

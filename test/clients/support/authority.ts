@@ -12,8 +12,8 @@ export interface Certificate {
 export interface Authority {
   /** The file with its certificate, in PEM. */
   file: string
-  /** A certificate for these names and addresses. */
-  issue(names: string[]): Promise<Certificate>
+  /** A certificate for these names and addresses. @param until when it ends; default: in a year */
+  issue(names: string[], until?: Date): Promise<Certificate>
 }
 
 export async function makeAuthority(folder: string): Promise<Authority> {
@@ -29,13 +29,14 @@ export async function makeAuthority(folder: string): Promise<Authority> {
   writeFileSync(file, own.cert)
   return {
     file,
-    async issue(names) {
+    async issue(names, until) {
       const altNames = names.map((name) =>
         isIP(name) === 0 ? { type: 2 as const, value: name } : { type: 7 as const, ip: name },
       )
       const { private: key, cert } = await generate([{ name: 'commonName', value: names[0]! }], {
         keyType: 'ec',
         algorithm: 'sha256',
+        ...(until !== undefined && { notBeforeDate: new Date(until.getTime() - 86_400_000), notAfterDate: until }),
         ca: { key: own.private, cert: own.cert },
         extensions: [
           { name: 'basicConstraints', cA: false },
