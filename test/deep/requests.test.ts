@@ -23,9 +23,11 @@ const CLIENTS = 32
 const PATIENCE = 1_000
 
 /** Makes what the requests refer to. The requests go to another service, which asks for captchas. */
-const service = useService({ LOG_LEVEL: 'error', ...SIGN_ON })
+const RECEIVERS = { WEBHOOK_NETWORKS: '127.0.0.1' }
+const service = useService({ LOG_LEVEL: 'error', ...SIGN_ON, ...RECEIVERS })
 const SETTINGS = {
   ...SIGN_ON,
+  ...RECEIVERS,
   CAPTCHA: 'on',
   REGISTRATION: 'open',
   LOG_LEVEL: 'error',
@@ -42,7 +44,9 @@ async function newWorld(name: string): Promise<World> {
   await newRRset(account.api, domain)
   const { id } = (await account.api.post('/auth/tokens/', { name: 'other' })).json as { id: string }
   const { path } = await resetLink(service(), someone)
-  const { secret: login } = await loginOf(service(), account.id)
+  const { secret: login, api } = await loginOf(service(), account.id)
+  const settings = { url: 'https://127.0.0.1:9/', events: ['delegation'] }
+  const { id: webhook } = (await api.post('/webhooks/', settings)).json as { id: string }
   const { memberId: member } = await addMember(service(), account.id, 'viewer')
   const { cookie, binding } = beginAttempt(service().system)
   const signIn = { cookie, state: binding.state }
@@ -50,6 +54,7 @@ async function newWorld(name: string): Promise<World> {
     ...account,
     login,
     member,
+    webhook,
     signIn,
     domain,
     other: id,

@@ -16,6 +16,8 @@ export interface World {
   link: string
   /** A member of the account. */
   member: string
+  /** A webhook of the account. */
+  webhook: string
   /** The cookie of a browser that signs in at the issuer, and the state in its URL. */
   signIn: { cookie: string; state: string }
 }
@@ -30,7 +32,7 @@ interface Template {
 
 /** A valid request to each endpoint, in each form of its authentication. */
 export function templates(world: World): Template[] {
-  const { domain, other, tokenId, secret, email, password, link, member, signIn } = world
+  const { domain, other, tokenId, secret, email, password, link, member, webhook, signIn } = world
   const token = { Authorization: `Token ${secret}` }
   const login = { Authorization: `Token ${world.login}` }
   const browser = { Cookie: `__Host-zoneplane-sign-in=${signIn.cookie}` }
@@ -85,6 +87,17 @@ export function templates(world: World): Template[] {
     [`DELETE /api/v1/auth/members/${other}/?tokens=end`, login],
     ['GET /api/v1/auth/memberships/', login],
     [`POST /api/v1/auth/memberships/${member}/token/`, login, {}],
+    ['GET /api/v1/activity/?type=token&since=2026-01-31T12:00:00Z&search=www&cursor=', login],
+    [`GET /api/v1/activity/?cursor=${other}`, { ...token, Accept: 'application/x-ndjson' }],
+    // Of these, nothing is ever sent, also not to another address.
+    ['POST /api/v1/webhooks/', login, { url: 'https://127.0.0.1:9/', events: ['delegation'], domains: [domain] }],
+    ['GET /api/v1/webhooks/?cursor=', login],
+    [`PATCH /api/v1/webhooks/${webhook}/`, login, { events: ['rrsets', 'account'], domains: null, enabled: true }],
+    [`POST /api/v1/webhooks/${webhook}/secret/`, login, {}],
+    [`POST /api/v1/webhooks/${webhook}/test/`, login, {}],
+    [`GET /api/v1/webhooks/${webhook}/deliveries/?cursor=`, login],
+    [`POST /api/v1/webhooks/${webhook}/deliveries/${other}/redeliver/`, login, {}],
+    [`DELETE /api/v1/webhooks/${other}/`, login],
     ['GET /api/v1/auth/oidc/'],
     ['POST /api/v1/auth/oidc/', {}, {}],
     [`GET /api/v1/auth/oidc/callback/?code=x&state=${signIn.state}&iss=http://127.0.0.1:9`, browser],
