@@ -1,6 +1,6 @@
+import { HttpMethodEnum, koaBody } from 'koa-body'
 import { finished } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import readOctets from 'raw-body'
 import { Invalid, Throttled } from '../../errors.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import { BODY_DEPTH, BODY_RESOURCE, BODY_TIME, BODY_TIME_LARGE, BODY_VALUES, FORM_INPUTS } from '../../limits.ts'
@@ -20,12 +20,24 @@ interface BodyOptions {
   untyped?: boolean
 }
 
+const { POST, PUT, PATCH } = HttpMethodEnum
+
 /**
  * Reads the body. Reports errors in it only when the handler asks for the JSON, because errors of the resource come
- * first (contract §1.2).
+ * first (contract §1.2). koa-body reads only octets, because it would accept invalid UTF-8, and check the media type
+ * before the size.
  * @param limit octets
  */
 export function body(limit: number, options: BodyOptions = {}): Middleware {
+  const readOctets = koaBody({
+    json: false,
+    urlencoded: false,
+    textTypes: ['application/octet-stream'],
+    textLimit: limit,
+    // No encoding: the body is a Buffer.
+    encoding: '',
+    parsedMethods: [POST, PUT, PATCH],
+  })
   return withEffect(effectOf(limit, options), async function body(ctx, next) {
     const places = new Places(ctx)
     try {
@@ -41,11 +53,14 @@ export function body(limit: number, options: BodyOptions = {}): Middleware {
 
   async function read(ctx: Context, places: Places): Promise<void> {
     const mediaType = ctx.get('Content-Type')
+    ctx.req.headers['content-type'] = 'application/octet-stream'
     const pieces = new Gathered(places, ctx.req)
     const timer = setTimeout(pieces.giveUp, limit > BODY_RESOURCE ? BODY_TIME_LARGE : BODY_TIME)
     try {
       pieces.start()
-      const octets = await readOctets(pieces, { length: pieces.expected, limit })
+      // koa-body reads `req` of its context, and leaves the octets in `request`.
+      await readOctets(Object.create(ctx, { req: { value: pieces } }) as Context, async () => undefined)
+      const octets = takeOctets(ctx)
       const size = await inSlices(measure(octets))
       ctx.state.body = () => parse(octets, size, mediaType, options)
       // Parsing a large body takes long, so let other requests run first.
@@ -75,6 +90,14 @@ function effectOf(limit: number, { required = false }: BodyOptions): Effect {
       503: [],
     },
   }
+}
+
+/** Removes the body from the request, so that its memory can be freed once it is parsed. */
+function takeOctets({ request }: Context): Buffer {
+  const holder: { body?: unknown } = request
+  const octets = (holder.body ?? Buffer.alloc(0)) as Buffer
+  delete holder.body
+  return octets
 }
 
 function refusal(error: unknown): Refusal {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Duplex, finished, Transform, type TransformCallback } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { Throttled } from '../../errors.ts'
@@ -60,8 +60,8 @@ const PIECE_MAX = 64 * 1024
  * every piece that is kept costs a hundred octets, and the buffer that it was read into.
  */
 export class Gathered extends Transform {
-  /** The octets that the client announces, unless they are compressed. */
-  readonly expected: string | null
+  /** What koa-body reads of them: neither encoding, nor the length of what is compressed. */
+  readonly headers: IncomingHttpHeaders
   readonly #places: Places
   readonly #req: IncomingMessage
   readonly #encoding: string
@@ -73,10 +73,10 @@ export class Gathered extends Transform {
     super()
     this.#places = places
     this.#req = req
-    const { 'content-encoding': encoding = 'identity', 'content-length': length = null } = req.headers
+    const { 'content-encoding': encoding = 'identity', 'content-length': length, ...headers } = req.headers
     this.#encoding = encoding
-    this.expected = encoding === 'identity' ? length : null
-    // The client may be gone when nobody reads any more, because of an earlier error.
+    this.headers = encoding === 'identity' && length !== undefined ? { ...headers, 'content-length': length } : headers
+    // The client may be gone after koa-body has stopped listening, because of an earlier error.
     this.on('error', () => undefined)
   }
 

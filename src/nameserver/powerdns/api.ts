@@ -1,7 +1,8 @@
-import http from 'node:http'
-import https from 'node:https'
+import { Readable } from 'node:stream'
+import type { Dispatcher, Pool } from 'undici'
 import type { Name } from '../../dns/names.ts'
 import { type FailureKind, NameserverFailure, reasonOf, Unavailable } from '../../errors.ts'
+import { onDemand } from '../../flow/on-demand.ts'
 import { answerTime } from '../../limits.ts'
 import type { Lease, Nameserver } from '../nameserver.ts'
 
@@ -23,30 +24,25 @@ export interface Observer {
   waited(start: number): void
 }
 
-/** The methods of PowerDNS' API. */
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+const undici = onDemand((require) => require('undici') as typeof import('undici'))
 
 /** The maximum request body in octets: `webserver-max-bodysize` in pdns/pdns.conf. */
 const MAX_BODY = 64 * 1024 * 1024
 
 /**
  * PowerDNS' HTTP API. A call that fails reports what is known afterwards (FailureKind). PowerDNS' web server closes
- * every connection after one answer and stalls if more than a few wait (powerdns.md §1.2), hence a new connection for each
- * call, and few at once.
+ * every connection after one answer and stalls if more than a few wait (powerdns.md §1.2), hence one small pool.
  */
 export class Api {
   readonly #options: ApiOptions
-  readonly #url: URL
-  readonly #agent: http.Agent
+  /** Opened by the first call. */
+  #pool: Pool | undefined
+  #requests: Dispatcher | undefined
+  readonly #path: string
 
   constructor(options: ApiOptions) {
     this.#options = options
-    this.#url = new URL(`${options.url.replace(/\/+$/, '')}/api/v1/servers/localhost`)
-    this.#agent = new this.#transport.Agent({ maxSockets: options.connections })
-  }
-
-  get #transport(): typeof http | typeof https {
-    return this.#url.protocol === 'https:' ? https : http
+    this.#path = `${new URL(options.url).pathname.replace(/\/+$/, '')}/api/v1/servers/localhost`
   }
 
   /**
@@ -56,12 +52,34 @@ export class Api {
    * @returns the answer's parsed JSON; undefined if the answer is empty
    * @throws NameserverFailure; the lease's error if it has ended
    */
-  async call(method: Method, path: string, limit: number, body?: string, lease?: Lease): Promise<unknown> {
+  async call(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    limit: number,
+    body?: string,
+    lease?: Lease,
+  ): Promise<unknown> {
     return this.#observed(method, path, async () => {
       if (body !== undefined && Buffer.byteLength(body) > MAX_BODY) {
         throw new NameserverFailure('refused', `it is more than PowerDNS takes in one request (${MAX_BODY} octets)`)
       }
-      const { status, text } = await this.#request(method, path, limit, body, lease)
+      const request = {
+        method,
+        path: this.#path + path,
+        headers: {
+          'x-api-key': this.#options.key,
+          // Without it, PowerDNS words some errors as plain text.
+          accept: 'application/json',
+          ...(body !== undefined && {
+            'content-type': 'application/json',
+            'content-length': String(Buffer.byteLength(body)),
+          }),
+        },
+        signal: AbortSignal.timeout(limit),
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      }
+      const { status, text } = await this.#request(request, body ?? null, lease)
       if (SUCCESS.has(status)) return text === '' ? undefined : parse(text)
       const reason = FAILURE.has(status) ? reasonIn(text) : undefined
       if (reason === undefined) throw new NameserverFailure('unknown', strangeAnswer(status))
@@ -87,66 +105,32 @@ export class Api {
 
   /** The numbers of open requests, and of requests that wait for a connection. */
   get load(): Nameserver['load'] {
-    const { sockets, requests } = this.#agent
-    return { open: Object.values(sockets).flat().length, waiting: Object.values(requests).flat().length }
+    const { running, size } = this.#pool?.stats ?? { running: 0, size: 0 }
+    return { open: running, waiting: size - running }
   }
 
-  close(): void {
-    this.#agent.destroy()
+  async close(): Promise<void> {
+    await this.#pool?.destroy()
   }
 
-  async #request(method: Method, path: string, limit: number, body?: string, lease?: Lease): Promise<Answer> {
-    const start = performance.now()
-    const headers = {
-      'x-api-key': this.#options.key,
-      // Without it, PowerDNS words some errors as plain text.
-      accept: 'application/json',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+  #open(): Dispatcher {
+    const { url, connections, observer } = this.#options
+    this.#pool = new (undici().Pool)(new URL(url).origin, { connections, pipelining: 1 })
+    return this.#pool.compose(atStart(observer))
+  }
+
+  async #request(options: Request, text: string | null, lease?: Lease): Promise<{ status: number; text: string }> {
+    try {
+      const body = lease === undefined ? text : Readable.from(underLease(lease, text))
+      this.#requests ??= this.#open()
+      const answer = await this.#requests.request({ ...options, body })
+      return { status: answer.statusCode, text: await answer.body.text() }
+    } catch (error) {
+      if (error instanceof Unavailable) throw error
+      const kind = NOT_CONNECTED.has((error as { code?: string }).code ?? '') ? 'unreachable' : 'unknown'
+      throw new NameserverFailure(kind, `PowerDNS: ${reasonOf(error)}`, { cause: error })
     }
-    let isSent = false
-    return new Promise<Answer>((resolve, reject) => {
-      const fail = (error: unknown) => {
-        clearTimeout(late)
-        const kind = isSent ? 'unknown' : 'unreachable'
-        const failure = new NameserverFailure(kind, `PowerDNS: ${reasonOf(error)}`, { cause: error })
-        reject(error instanceof Unavailable ? error : failure)
-        request.destroy()
-      }
-      const send = async () => {
-        this.#options.observer?.waited(start)
-        await lease?.confirm()
-        isSent = true
-        request.end(body)
-      }
-      const options = { method, path: this.#url.pathname + path, headers, agent: this.#agent }
-      const request = this.#transport.request(this.#url, options, (answer) => {
-        let text = ''
-        answer.setEncoding('utf8')
-        answer.on('data', (part: string) => (text += part)).on('error', fail)
-        answer.on('end', () => {
-          clearTimeout(late)
-          resolve({ status: answer.statusCode!, text })
-        })
-      })
-      const late = setTimeout(() => {
-        fail(new Error(`no answer within ${limit} ms`))
-      }, limit)
-      request.on('error', fail)
-      request.on('socket', (socket) => {
-        if (socket.connecting) socket.once(this.#url.protocol === 'https:' ? 'secureConnect' : 'connect', go)
-        else go()
-      })
-      function go() {
-        send().catch(fail)
-      }
-    })
   }
-}
-
-/** An answer of PowerDNS. */
-interface Answer {
-  status: number
-  text: string
 }
 
 /** Returns the path of a zone: PowerDNS' id for it. Our zone names contain neither `/` nor `=`. */
@@ -197,6 +181,37 @@ function templateOf(path: string): string {
     .replace(/\?(?!zone=).*$/, '')
     .replace(/(?<=\/(?:zones|cryptokeys|tsigkeys|metadata|config)\/)[^/]+/g, ':id')
 }
+
+/** A request without its body. */
+type Request = Omit<Dispatcher.RequestOptions, 'body'>
+
+/** Reports when a request has got its connection: undici begins it just before it sends. */
+function atStart(observer: Observer | undefined): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const start = performance.now()
+    return dispatch(options, {
+      onRequestStart(controller, context) {
+        observer?.waited(start)
+        handler.onRequestStart?.(controller, context)
+      },
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    })
+  }
+}
+
+/** Yields the body of a request under a lease. undici asks for it when a connection is open, before it sends data. */
+async function* underLease(lease: Lease, body: string | null): AsyncGenerator<string> {
+  await lease.confirm()
+  if (body !== null) yield body
+}
+
+/** Errors before a connection exists: nothing was sent. */
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
+]) // prettier-ignore
 
 function parse(text: string): unknown {
   try {

@@ -282,8 +282,7 @@ export class PowerDns implements Nameserver {
   }
 
   async close(): Promise<void> {
-    this.#api.close()
-    await this.#dns?.close()
+    await Promise.all([this.#api.close(), this.#dns?.close()])
   }
 
   /**
