@@ -15,6 +15,9 @@ import { servedSerial } from './zone-settings.ts'
 /** Milliseconds in which PowerDNS has to answer the question for a zone's SOA; afterwards the service asks its API. */
 export const DNS_ANSWER_TIME = 100
 
+/** The same for a probe, once at the start: a late answer must not make all writes of this process ask the API. */
+const PROBE_TIME = 1_000
+
 /** The number of attempts at a probe while other processes probe. */
 const PROBES = 5
 
@@ -86,7 +89,7 @@ async function makeScratchZone(api: Api, serial: number): Promise<void> {
 /** Returns the first endpoint that serves the scratch zone with this serial; undefined: none does. */
 async function firstThatServes(endpoints: Endpoint[], serial: number): Promise<DnsClient | undefined> {
   const clients = endpoints.map((endpoint) => new DnsClient(endpoint))
-  const served = await Promise.all(clients.map((client) => client.ask(relative(SCRATCH_ZONE), DNS_ANSWER_TIME)))
+  const served = await Promise.all(clients.map((client) => client.ask(relative(SCRATCH_ZONE), PROBE_TIME)))
   const first = clients.find((_, i) => served[i]?.serial === serial)
   await Promise.all(clients.filter((client) => client !== first).map((client) => client.close()))
   return first
