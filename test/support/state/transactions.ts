@@ -3,12 +3,14 @@ import { eventually } from '../eventually.ts'
 import type { TestServers } from '../harness.ts'
 
 /**
- * Breaks the connections of all transactions that wait for their next statement, once there are any: statements of a
- * write may still be running. Returns how many.
+ * Breaks the connections of all transactions that wait for their next statement, once there are any, and no statement of a
+ * write runs any more: it would be spared. Returns how many.
  */
 export async function breakTransactions({ system }: TestServers): Promise<number> {
-  const sql = `select pg_terminate_backend(pid) from pg_stat_activity
-     where datname = current_database() and state = 'idle in transaction'`
+  const sql = `with sessions as (select * from pg_stat_activity where datname = current_database())
+     select pg_terminate_backend(pid) from sessions where state = 'idle in transaction' and not exists (
+       select from sessions
+         where state = 'active' and backend_xid is not null and wait_event_type is distinct from 'Lock')`
   let broken = 0
   await eventually(async () => {
     broken = (await query(system.db, sql)).length
