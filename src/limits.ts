@@ -230,6 +230,8 @@ export const RIGHTS = { each: 1, all: 4 }
 
 /** Milliseconds for which the result of a check of the backends is good (contract §15.2). */
 export const HEALTH_TIME = 1_000
+/** Milliseconds for which a check waits for PowerDNS: balancers take a process that answers slowly for one that hangs. */
+export const HEALTH_WAIT = 500
 
 /** Seconds for which a request can wait until a change is served (contract §15.6), and the number of such requests. */
 export const PUBLICATION_WAIT = 30

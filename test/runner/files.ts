@@ -27,6 +27,7 @@ export const PARTS: Record<string, RegExp> = {
   gateways: /^deep\/full\/(gateways|one-address)\b/,
   failover: /^deep\/(failover|former-primary|lost-changes|full\/rolling-restart)\b/,
   patroni: /^deep\/full\/(patroni|pgbouncer)\b/,
+  'no-single-point': /^deep\/full\/no-single-point\b/,
   rollovers: /^deep\/rollovers\b/,
   secondaries: /^deep\/(secondaries|full\/(secondary-contents|two-nameservers|hub|catalog-consumers))\b/,
   served: /^(served\/|deep\/nsec-changes\b)/,

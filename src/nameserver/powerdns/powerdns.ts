@@ -1,6 +1,6 @@
 import { type Name, relative } from '../../dns/names.ts'
 import { NameserverFailure, reasonOf } from '../../errors.ts'
-import { answerTime } from '../../limits.ts'
+import { answerTime, HEALTH_WAIT } from '../../limits.ts'
 import { currentTime, type Timestamp } from '../../time.ts'
 import {
   type Denial,
@@ -236,7 +236,7 @@ export class PowerDns implements Nameserver {
 
   async ready(): Promise<void> {
     this.#requireProbe()
-    await this.#api.call('GET', '', 5_000)
+    await this.#api.call('GET', '', HEALTH_WAIT)
   }
 
   async probe(): Promise<string[]> {

@@ -63,6 +63,7 @@ export const neighbours: Requirement[] = [
   { what: 'promtool', isThere: () => hasAll('promtool'), packages: ['prometheus'] },
   { what: 'Patroni', isThere: () => hasAll('patroni'), packages: ['patroni'] },
   { what: 'etcd', isThere: () => hasAll('etcd'), packages: ['etcd-server'] },
+  { what: 'keepalived', isThere: () => hasAll('keepalived'), packages: ['keepalived'] },
 ]
 
 /** Client programs of other projects, which the tests run against the service. */

@@ -194,7 +194,8 @@ export async function startRestartable(
   }
 }
 
-async function answers(server: Server): Promise<boolean> {
+/** Whether a nameserver answers. */
+export async function answers(server: Server): Promise<boolean> {
   return ask(server, 'nothing.invalid', 'SOA').then(
     () => true,
     () => false,

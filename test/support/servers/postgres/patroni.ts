@@ -95,12 +95,7 @@ export class PatroniCluster implements Database {
   /** Waits until all members run, follow the leader, and one of them is its synchronous standby. */
   async healthy(): Promise<void> {
     await eventually(async () => {
-      const all = await Promise.all(this.#members.map(statusOf))
-      const leader = all.find((each) => each?.role === 'master')
-      return (
-        all.every((each) => each?.state === 'running' && each.timeline === leader?.timeline) &&
-        all.some((each) => each?.sync_standby === true)
-      )
+      return areHealthy(await Promise.all(this.#members.map(statusOf)))
     }).catch((error: unknown) => {
       throw new Error(this.#members.map(({ patroni }) => logOf(patroni.folder)).join('\n'), { cause: error })
     })
@@ -216,7 +211,17 @@ export class PatroniCluster implements Database {
   }
 }
 
-async function statusOf({ address }: Member): Promise<Status | undefined> {
+/** Whether all run, follow the leader, and one of them is its synchronous standby. */
+export function areHealthy(all: (Status | undefined)[]): boolean {
+  const leader = all.find((each) => each?.role === 'master')
+  return (
+    all.every((each) => each?.state === 'running' && each.timeline === leader?.timeline) &&
+    all.some((each) => each?.sync_standby === true)
+  )
+}
+
+/** What Patroni at an address says; undefined: nothing. */
+export async function statusOf({ address }: { address: string }): Promise<Status | undefined> {
   const signal = AbortSignal.timeout(2_000)
   const answer = await fetch(`http://${address}:8008/patroni`, { signal }).catch(() => undefined)
   return (await answer?.json().catch(() => undefined)) as Status | undefined

@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generate } from 'selfsigned'
+import { projectFolder } from '../../../src/installation/project.ts'
+import type { Server } from '../dns/dns.ts'
+import { eventually, eventuallyIs } from '../eventually.ts'
+import { areHealthy, statusOf } from '../servers/postgres/patroni.ts'
+import { installed } from '../servers/programs.ts'
+import { answers } from '../servers/secondaries.ts'
+import { type Machine, Network } from './machine.ts'
+
+// The setup without a single point of failure of docs/deployment.md: the files of docs/examples, with a network, passwords
+// and keys of their own.
+
+/** Which numbers in the network the files give the machines; the first is that of the machine, the others are PowerDNS'. */
+const NUMBERS = {
+  ...{ lb1: [13], lb2: [14], api1: [11, 31], api2: [12] },
+  ...{ pg1: [21], pg2: [22], pg3: [23], bind: [35], knot: [36] },
+} as const
+type Name = keyof typeof NUMBERS
+
+const OURS = [process.execPath, '--enable-source-maps', join(projectFolder(), 'build', 'src', 'cli.js')]
+/** What differs: the clients of a test write faster than throttles let them, and nobody is to be asked. */
+const OF_TEST = { THROTTLE: 'off', DELEGATION_CHECKS: 'off', RESOLVERS: '127.0.0.1:9', LOG_LEVEL: 'warn' }
+
+/** The machines, and where their clients find them. */
+export class Reference {
+  readonly machines: Record<Name, Machine>
+  readonly #network: Network
+  /** By the texts that they replace. */
+  readonly #secrets = new Map<string, string>()
+  /** Where the API is, without path, and the certificate that its clients have to trust. */
+  readonly api: { url: string; certificate: string }
+  /** A token that may create domains. */
+  token = ''
+
+  private constructor(network: Network, machines: Record<Name, Machine>, certificate: string) {
+    this.#network = network
+    this.machines = machines
+    this.api = { url: `https://${network.prefix}10`, certificate }
+  }
+
+  /** @param prefix the beginning of all addresses */
+  static async start(prefix: string): Promise<Reference> {
+    const network = await Network.start(prefix)
+    const named = Object.entries(NUMBERS).map(
+      async ([name, all]) => [name, await network.machine(name, ...all)] as const,
+    )
+    const machines = Object.fromEntries(await Promise.all(named)) as Record<Name, Machine>
+    const { private: key, cert } = await generate([{ name: 'commonName', value: 'api' }], {
+      keyType: 'ec',
+      algorithm: 'sha256',
+      extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: `${prefix}10` }] }],
+    })
+    const reference = new Reference(network, machines, cert)
+    for (const [i, machine] of reference.#postgres.entries()) reference.#startPostgres(machine, i + 1)
+    reference.#startPowerDns(machines)
+    reference.#startSecondaries()
+    for (const name of ['lb1', 'lb2'] as const) reference.#startBalancer(name, key + cert)
+    await reference.#createDatabase()
+    for (const name of ['api1', 'api2'] as const) reference.#startApi(name)
+    await reference.healthy()
+    await reference.#command('account create test@example.net')
+    const made = await reference.#command('token create test@example.net --create-domain --delete-domain')
+    reference.token = /^secret +(\S+)$/m.exec(made)![1]!
+    return reference
+  }
+
+  /** The addresses behind the names of the nameservers, which dnsdist has. */
+  get nameservers(): string[] {
+    return [15, 16].map((number) => `${this.#network.prefix}${number}`)
+  }
+
+  /** The nameservers behind them. */
+  get secondaries(): Server[] {
+    return [35, 36].map((number) => ({ dnsHost: `${this.#network.prefix}${number}`, dnsPort: 53 }))
+  }
+
+  /** The machine with the leader of Postgres. */
+  async leader(): Promise<Machine> {
+    return eventually(async () => {
+      const all = await Promise.all(this.#postgres.map(statusOf))
+      return this.#postgres.find((_, i) => all[i]?.role === 'master' && all[i].state === 'running')
+    }) as Promise<Machine>
+  }
+
+  /** The balancer that has the address of the API now. */
+  async balancer(): Promise<Machine> {
+    const { lb1, lb2 } = this.machines
+    const addresses = await lb1.run('ip -brief addr show eth0')
+    return addresses.includes(`${this.#network.prefix}10/`) ? lb1 : lb2
+  }
+
+  /** Waits until nothing is lost any more. */
+  async healthy(): Promise<void> {
+    await eventuallyIs(() => this.#ailing(), [])
+  }
+
+  /** What does not work. */
+  async #ailing(): Promise<string[]> {
+    const { lb1, lb2, api1, api2, bind, knot } = this.machines
+    const postgres = await Promise.all(this.#postgres.map(statusOf))
+    const ready = [api1, api2].map(isReady)
+    const answering = [lb1, lb2, bind, knot].map(({ address }) => answers({ dnsHost: address, dnsPort: 53 }))
+    const outcomes = [...(await Promise.all([...ready, ...answering])), areHealthy(postgres)]
+    const names = ['api1', 'api2', 'lb1', 'lb2', 'bind', 'knot', JSON.stringify(postgres)]
+    return names.filter((_, i) => !outcomes[i])
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...Object.values(this.machines).map((machine) => machine.stop()), this.#network.stop()])
+  }
+
+  #startPostgres(machine: Machine, number: number): void {
+    const own = (text: string) => text.replaceAll(`${this.#network.prefix}21`, machine.address)
+    machine.folder('/run/postgresql', 'postgres')
+    const [before, cluster, after] = this.#example('etcd.env').split(/^(ETCD_INITIAL_CLUSTER=.*)$/m)
+    const settings = own(before! + after!).replace('=pg1', `=pg${number}`) + cluster!
+    machine.start('etcd', { program: installed('etcd'), args: [], env: assignments(settings), user: 'etcd' })
+    const [hosts] = /^ {2}hosts: .*$/m.exec(this.#example('patroni.yml'))!
+    const text = own(this.#example('patroni.yml')).replace('name: pg1', `name: pg${number}`)
+    machine.put('/etc/patroni/config.yml', text.replace(/^ {2}hosts: .*$/m, hosts), 'postgres')
+    machine.start('patroni', { program: installed('patroni'), args: ['/etc/patroni/config.yml'], user: 'postgres' })
+  }
+
+  #startSecondaries(): void {
+    const { bind, knot } = this.machines
+    bind.folder('/run/named', 'bind')
+    bind.put('/etc/bind/named.conf', this.#example('catalog-bind.conf'), 'bind')
+    bind.start('bind', { program: installed('named'), args: ['-f', '-n', '1', '-u', 'bind'] })
+    knot.folder('/run/knot', 'knot')
+    knot.put('/etc/knot/knot.conf', this.#example('catalog-knot.conf'), 'knot')
+    knot.start('knot', { program: installed('knotd'), args: [] })
+  }
+
+  #startBalancer(name: 'lb1' | 'lb2', certificate: string): void {
+    const machine = this.machines[name]
+    machine.put('/etc/haproxy/zoneplane.pem', certificate)
+    machine.put(
+      '/etc/haproxy/haproxy.cfg',
+      this.#example('haproxy.cfg').replace('timeout check 8s', 'timeout check 2s'),
+    )
+    machine.put('/etc/dnsdist/dnsdist.conf', this.#example('no-single-point/dnsdist.conf'))
+    const text = this.#example('no-single-point/keepalived.conf')
+    machine.put('/etc/keepalived/keepalived.conf', name === 'lb1' ? text : exchanged(text))
+    machine.start('haproxy', { program: installed('haproxy'), args: ['-db', '-f', '/etc/haproxy/haproxy.cfg'] })
+    machine.start('dnsdist', { program: installed('dnsdist'), args: ['--supervised', '--disable-syslog'] })
+    machine.start('keepalived', { program: installed('keepalived'), args: ['--dont-fork', '--log-console'] })
+  }
+
+  #startApi(name: 'api1' | 'api2'): void {
+    const machine = this.machines[name]
+    machine.put('/etc/haproxy/haproxy.cfg', this.#example('haproxy-postgres.cfg'))
+    machine.start('haproxy', { program: installed('haproxy'), args: ['-db', '-f', '/etc/haproxy/haproxy.cfg'] })
+    const settings = assignments(this.#example('no-single-point/zoneplane.env'))
+    const env = { ...settings, HOST: machine.address, ...OF_TEST }
+    machine.start('zoneplane', { program: OURS[0]!, args: [...OURS.slice(1), 'start'], env })
+  }
+
+  #startPowerDns({ api1 }: Record<Name, Machine>): void {
+    api1.folder('/run/pdns', 'pdns')
+    api1.folder('/var/lib/powerdns/zoneplane', 'pdns')
+    const common = readFileSync(join(projectFolder(), 'pdns', 'pdns.conf'), 'utf8')
+    api1.put('/etc/powerdns/pdns-zoneplane.conf', common + this.#example('no-single-point/powerdns.conf'))
+    const identity = ['--setuid=pdns', '--setgid=pdns', '--socket-dir=/run/pdns']
+    api1.start('powerdns', { program: installed('pdns_server'), args: ['--config-name=zoneplane', ...identity] })
+  }
+
+  /** As the page says, but with a password of its own. */
+  async #createDatabase(): Promise<void> {
+    const leader = await this.leader()
+    const role = `create role zoneplane login password '${this.#secret('PASSWORD-OF-ZONEPLANE')}'`
+    for (const sql of [role, 'create database zoneplane owner zoneplane']) {
+      await leader.run(`setpriv --reuid=postgres --clear-groups psql -h /run/postgresql -c "${sql}" postgres`)
+    }
+  }
+
+  /** Runs a command of the operator on api1. */
+  #command(command: string): Promise<string> {
+    const env = Object.entries(assignments(this.#example('no-single-point/zoneplane.env')))
+    return this.machines.api1.run(
+      ['env', ...env.map(([name, value]) => `'${name}=${value}'`), ...OURS, command].join(' '),
+    )
+  }
+
+  /** A file of docs/examples, for the first machine of its kind. */
+  #example(name: string): string {
+    return readFileSync(join(projectFolder(), 'docs', 'examples', name), 'utf8')
+      .replaceAll('10.0.0.', this.#network.prefix)
+      .replace(/PASSWORD-OF-[A-Z-]+|KEY-OF-ZONEPLANE|\bSECRET\b/g, (what) => this.#secret(what))
+  }
+
+  #secret(what: string): string {
+    const secret = this.#secrets.get(what) ?? randomBytes(32).toString(what.startsWith('PASSWORD') ? 'hex' : 'base64')
+    this.#secrets.set(what, secret)
+    return secret
+  }
+
+  get #postgres(): Machine[] {
+    const { pg1, pg2, pg3 } = this.machines
+    return [pg1, pg2, pg3]
+  }
+}
+
+/** The assignments of a file of environment variables. */
+function assignments(text: string): Record<string, string> {
+  return Object.fromEntries([...text.matchAll(/^([A-Z_0-9]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]))
+}
+
+/** The file of lb1 as that of lb2. */
+function exchanged(text: string): string {
+  const others: Record<string, string> = { '.13': '.14', '.14': '.13', 'priority 100': 'priority 150' }
+  const [common, ...nameservers] = text
+    .replace(/\.1[34]\b/g, (end) => others[end]!)
+    .split(/(?=vrrp_instance ns)/)
+    .map((part, i) => (i === 0 ? part : part.replace(/priority 1.0/, (found) => others[found] ?? 'priority 100')))
+  return [common, ...nameservers].join('')
+}
+
+/** Whether the process on a machine can read and write. */
+async function isReady({ address }: Machine): Promise<boolean> {
+  const answer = await fetch(`http://${address}:8080/readyz`, { signal: AbortSignal.timeout(5000) }).catch(
+    () => undefined,
+  )
+  const text = (await answer?.text().catch(() => undefined)) ?? ''
+  return answer?.status === 200 && !text.includes('unavailable')
+}
