@@ -5,6 +5,7 @@ import type { Issuer } from './issuer/issuer.ts'
 import type { Log } from './log.ts'
 import type { Mailer } from './mail/mailer.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import type { Cluster } from './nameserver/cluster/cluster.ts'
 import type { Nameserver, Waits } from './nameserver/nameserver.ts'
 import type { Parents } from './nameserver/parents/parents.ts'
 import type { Secondaries } from './nameserver/secondaries/secondaries.ts'
@@ -55,7 +56,10 @@ export interface System {
   /** The main pool of connections to Postgres. */
   db: Pool
   pools: Pools
+  /** The active one of the primaries, whichever it is at each call. */
   nameserver: Nameserver
+  /** All nameservers that can get our changes, and the active one. */
+  primaries: Cluster
   /** The nameservers that transfer the zones. */
   secondaries: Secondaries
   /** The nameservers that delegate domains to ours. */

@@ -21,6 +21,7 @@ const DEFAULTS: Config = {
   databaseUrl: undefined,
   pdnsApiUrl: undefined,
   pdnsApiKey: undefined,
+  pdnsFailover: 10,
   startTimeout: 60,
   shutdownDelay: 0,
   pdnsConnections: 8,

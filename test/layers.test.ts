@@ -87,7 +87,7 @@ const ROOMS: Record<string, readonly string[]> = {
     ],
     ...['zone', 'secrets', 'names', 'passkeys', 'tokens', 'mails', 'throttling', 'work'],
   ],
-  nameserver: ['powerdns', 'secondaries', 'parents', 'wire'],
+  nameserver: ['cluster', 'powerdns', 'secondaries', 'parents', 'wire'],
   store: ['zone', 'tokens', 'domains', 'accounts', 'connections'],
 }
 

@@ -32,6 +32,7 @@ const GROUPS: Record<string, () => Promise<(program: Command, add: AddCommand) =
   reconcile: async () => (await import('./reconcile.ts')).addReconcile,
   secondaries: async () => (await import('./secondaries.ts')).addSecondaries,
   catalog: async () => (await import('./secondaries.ts')).addSecondaries,
+  primary: async () => (await import('./primary.ts')).addPrimary,
   rebuild: async () => (await import('./reconcile.ts')).addReconcile,
   backup: async () => (await import('./backup.ts')).addBackup,
   restore: async () => (await import('./backup.ts')).addBackup,

@@ -247,6 +247,10 @@ export interface Nameserver {
    * @throws NameserverFailure if only a probe could detect it
    */
   labelProblem(label: string, denial: Denial): string | undefined
+  /** Reports whether it answers from its database within so many milliseconds, however many requests are open. */
+  answers(limit: number): Promise<boolean>
+  /** Breaks off all open requests: it may still apply them. Later ones are possible. */
+  abandon(): Promise<void>
   /** The numbers of open requests, and of requests that wait for a connection. */
   readonly load: { open: number; waiting: number }
   readonly catalogs: Catalogs

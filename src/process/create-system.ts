@@ -21,6 +21,7 @@ import { createFolderMailer } from '../mail/folder.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import { createSmtpMailer } from '../mail/smtp.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import { Cluster } from '../nameserver/cluster/cluster.ts'
 import { WAITS, type Waits } from '../nameserver/nameserver.ts'
 import { Parents } from '../nameserver/parents/parents.ts'
 import type { Observer } from '../nameserver/powerdns/api.ts'
@@ -28,10 +29,12 @@ import { PowerDns } from '../nameserver/powerdns/powerdns.ts'
 import { Secondaries } from '../nameserver/secondaries/secondaries.ts'
 import { mayAsk } from '../service/domains/transfers.ts'
 import { watch } from '../service/operation/measuring.ts'
+import { usePrimary } from '../service/operation/primaries.ts'
 import { requireDecryption } from '../service/operation/stored-secrets.ts'
 import { createCounters } from '../service/throttling/counters.ts'
 import { WRITERS_PER_ACCOUNT } from '../service/zone/publication.ts'
 import { callbackOf, type Config } from '../settings/config.ts'
+import { addressesOf } from '../settings/parsers.ts'
 import { isUnavailable } from '../store/connections/failures.ts'
 import { requireSessions } from '../store/connections/pooler.ts'
 import { openDatabase } from '../store/database.ts'
@@ -58,6 +61,7 @@ const WRITER_CONNECTIONS = 16
 /** The addresses of the backends, and PowerDNS' key. */
 export interface Backends {
   databaseUrl: string
+  /** One address, or several, separated by commas. */
   pdnsApiUrl: string
   pdnsApiKey: string
 }
@@ -102,19 +106,27 @@ export function createSystem(
     counters: openDatabase(databaseUrl, COUNTER_CONNECTIONS, COUNTING_TIME, { lifetime: COUNTER_LIFETIME }),
     listener: openDatabase(databaseUrl, 1, COUNTING_TIME),
   }
+  const primaries = new Cluster(
+    addressesOf(backends.pdnsApiUrl).map((url, _, all) => ({
+      name: hostOf(url),
+      nameserver: new PowerDns({
+        url,
+        hasPeers: all.length > 1,
+        key: backends.pdnsApiKey,
+        connections: config.pdnsConnections,
+        primary: config.nameServers[0]!,
+        dnskeyTtl: waits.dnskeyTtl,
+        transferKey: config.transferKey,
+        observer: metrics && observerOf(metrics),
+      }),
+    })),
+  )
   const system: OpenSystem = {
     config,
     db: open(CONNECTIONS),
     pools,
-    nameserver: new PowerDns({
-      url: backends.pdnsApiUrl,
-      key: backends.pdnsApiKey,
-      connections: config.pdnsConnections,
-      primary: config.nameServers[0]!,
-      dnskeyTtl: waits.dnskeyTtl,
-      transferKey: config.transferKey,
-      observer: metrics && observerOf(metrics),
-    }),
+    primaries,
+    nameserver: primaries.nameserver,
     secondaries: new Secondaries(config.secondaries, (secondary, answer) => {
       metrics?.count('zoneplane_secondary_answers_total', { secondary, answer })
     }),
@@ -143,7 +155,7 @@ export function createSystem(
     metrics,
     now: currentTime,
     async [Symbol.asyncDispose]() {
-      await Promise.all([system.nameserver.close(), system.secondaries.close()])
+      await Promise.all([primaries.close(), system.secondaries.close()])
       await Promise.all([system.db, ...Object.values(pools)].map((pool) => pool.end()))
     },
   }
@@ -226,10 +238,12 @@ export async function requirePostgres({ databaseUrl }: Backends): Promise<void> 
   })
 }
 
-/** Makes sure that PowerDNS answers. @throws StartError with its address */
-export async function requireNameserver({ nameserver }: System, { pdnsApiUrl }: Backends): Promise<void> {
+/** Makes sure that the active PowerDNS answers. @throws StartError with its address; Unavailable */
+export async function requireNameserver(system: System): Promise<void> {
+  await usePrimary(system)
+  const { name, nameserver } = system.primaries.active
   await nameserver.probe().catch((error: unknown) => {
-    throw unusable(`PowerDNS at ${hostOf(pdnsApiUrl)}`, error)
+    throw unusable(`PowerDNS at ${name}`, error)
   })
 }
 

@@ -26,7 +26,7 @@ export async function withSystem<T>(
   await using system = createSystem(config, backends, log, { isPatient: true })
   const ready = async () => {
     await (schema ? prepare(system, backends) : requirePostgres(backends))
-    if (nameserver) await requireNameserver(system, backends)
+    if (nameserver) await requireNameserver(system)
   }
   await ready().catch((error: unknown) => {
     throw isTemporary(error) ? new Unavailable(error.message, { cause: error }) : error

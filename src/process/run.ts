@@ -10,6 +10,7 @@ import { keptSecret, rememberServers, type Settings } from '../private-servers/d
 import { watchDisk } from '../private-servers/disk.ts'
 import { reachable } from '../private-servers/ports.ts'
 import type { Stack } from '../private-servers/stack.ts'
+import { usePrimary } from '../service/operation/primaries.ts'
 import { probe } from '../service/repair/probing.ts'
 import { generateSecret } from '../service/tokens/secrets.ts'
 import { callbackOf, type Config, misspelt } from '../settings/config.ts'
@@ -56,6 +57,7 @@ export async function operate(operation: Operation): Promise<void> {
   progress('bringing the database schema up to date')
   await prepare(system, backends, { patience: config.startTimeout, stopping })
   if (stopping.aborted) return
+  await usePrimary(system)
   await probe(system)
   if (seed !== undefined) await applySeed(system, seed)
   const demo = await populate(system, demoSecret(config, fresh))

@@ -10,6 +10,7 @@ import { RETENTION } from '../service/domains/retention.ts'
 import { MAIL } from '../service/mails/mails.ts'
 import { failoverTask } from '../service/operation/failover.ts'
 import { measuringTask } from '../service/operation/measuring.ts'
+import { primariesTask } from '../service/operation/primaries.ts'
 import { reconcileTask, REPAIR_SCANS } from '../service/repair/reconcile.ts'
 import { rolloverScans } from '../service/rollovers/advancing.ts'
 import { catalogScan } from '../service/secondaries/catalogs.ts'
@@ -69,6 +70,7 @@ export async function serve(system: System): Promise<Running> {
     WEBHOOK_UPKEEP,
   ]
   const tasks = [reconcileTask(system), failoverTask(system), workTask(system, KINDS, { scans }), sweepTask(system)]
+  if (system.primaries.standbys.length > 0) tasks.push(primariesTask(system))
   if (system.metrics !== undefined) tasks.push(measuringTask(system, system.metrics, projectVersion()))
   return {
     port: listener.port,

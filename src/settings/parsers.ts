@@ -78,6 +78,20 @@ export function url(...protocols: string[]): (value: string) => string {
   }
 }
 
+/** Returns the addresses in a list of URLs. */
+export function addressesOf(urls: string): string[] {
+  return urls.split(',').map((text) => text.trim())
+}
+
+/** Parses URLs that differ in host or port, separated by commas. */
+export function urls(...protocols: string[]): (value: string) => string {
+  return (value) => {
+    const hosts = addressesOf(value).map((text) => new URL(url(...protocols)(text)).host)
+    if (new Set(hosts).size < hosts.length) throw new Error('must name each address once')
+    return value
+  }
+}
+
 /** Parses a URL of Postgres, with one address. */
 export function database(value: string): string {
   const [, server = ''] = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(value) ?? []

@@ -46,10 +46,14 @@ export const GROUPS = {
   Servers: {
     databaseUrl: secret(optional('DATABASE_URL', parse.database, 'a private Postgres')`
       Postgres 15 or newer, at one address, such as "postgres://zoneplane@localhost/zoneplane?host=/var/run/postgresql"`),
-    pdnsApiUrl: optional('PDNS_API_URL', parse.url('http:', 'https:'), 'a private PowerDNS')`
-      base URL of PowerDNS' web server, such as "http://127.0.0.1:8081"`,
+    pdnsApiUrl: optional('PDNS_API_URL', parse.urls('http:', 'https:'), 'a private PowerDNS')`
+      base URL of PowerDNS' web server, such as "http://127.0.0.1:8081"; or of several with the same data, separated by
+      commas (docs/operators/primaries.md)`,
     pdnsApiKey: secret(optional('PDNS_API_KEY', String, 'none, required with PDNS_API_URL')`
-      API key of that web server`),
+      API key of that web server, the same at all of them`),
+    pdnsFailover: setting('PDNS_FAILOVER', parse.integer(0, 3600), '10')`
+      with several in PDNS_API_URL: seconds without an answer of the active one, after which another one takes over, 1 to
+      3600; "0": only "zoneplane primary use" changes over`,
     pdnsConnections: setting('PDNS_CONNECTIONS', parse.integer(1, 100), '8')`
       connections to that API, 1 to 100. PowerDNS stalls above 8 to 10 in all: divide them among the processes that
       share it`,

@@ -23,7 +23,7 @@ async function runHere(keys: string, ...args: string[]): Promise<[boolean, strin
   const config = readConfig(environmentFor(backends, { KEY_ENCRYPTION_KEYS: keys }))
   await using system = createSystem(config, backends, createLog('error'))
   await prepare(system, backends)
-  await requireNameserver(system, backends)
+  await requireNameserver(system)
   return await commandsOn(() => system)(...args)
 }
 

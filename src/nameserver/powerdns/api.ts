@@ -109,8 +109,11 @@ export class Api {
     return { open: running, waiting: size - running }
   }
 
+  /** Breaks off all open calls; later ones open it again. */
   async close(): Promise<void> {
-    await this.#pool?.destroy()
+    const pool = this.#pool
+    this.#pool = this.#requests = undefined
+    await pool?.destroy()
   }
 
   #open(): Dispatcher {
@@ -162,6 +165,14 @@ export interface ZoneAnswer {
 /** Reads a zone with its RRsets. @throws NameserverFailure, also of kind "absent" */
 export async function getZone(api: Api, zone: Name): Promise<ZoneAnswer> {
   return (await api.call('GET', zonePath(zone), answerTime(100_000))) as ZoneAnswer
+}
+
+/**
+ * Flushes the zone's names from the caches. Otherwise PowerDNS still rejects queries for names that were asked before the
+ * zone existed, until the packet cache expires (powerdns.md §1.4).
+ */
+export async function flush(api: Api, zone: Name): Promise<void> {
+  await api.call('PUT', `/cache/flush?domain=${encodeURIComponent(zone)}`, answerTime(0))
 }
 
 /** Returns the answer; undefined if its object is absent. */

@@ -1,7 +1,7 @@
 import { absolute, withoutDot } from '../../dns/names.ts'
 import { answerTime } from '../../limits.ts'
 import type { Catalog, Catalogs, TransferKey } from '../nameserver.ts'
-import { type Api, getZone, ifPresent, type ZoneAnswer, zonePath } from './api.ts'
+import { type Api, flush, getZone, ifPresent, type ZoneAnswer, zonePath } from './api.ts'
 import { idOf } from './transfers.ts'
 
 /**
@@ -52,7 +52,7 @@ export class PowerDnsCatalogs implements Catalogs {
     const rrsets = [...base(catalog, serial), ...pointers(catalog, members)].map(asJson)
     const body = JSON.stringify({ name: absolute(catalog), nameservers: [], ...this.#settings, rrsets })
     await this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body)
-    await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(absolute(catalog))}`, answerTime(0))
+    await flush(this.#api, absolute(catalog))
   }
 
   async update(catalog: string, serial: number, added: Map<string, string>, removed: string[]): Promise<void> {

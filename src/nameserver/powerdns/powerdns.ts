@@ -19,21 +19,21 @@ import {
   type ZoneUpdate,
 } from '../nameserver.ts'
 import type { DnsClient } from '../wire/client.ts'
-import { Api, type ApiOptions, ifPresent, zonePath } from './api.ts'
+import { Api, type ApiOptions, flush, ifPresent, zonePath } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
 import { exportKeys, importKey, listKeys, setKeys, signingKeys, stateOf } from './cryptokeys.ts'
 import { setOwnCds } from './metadata.ts'
 import { isNsec3Label, NSEC3_LABEL } from './nsec3.ts'
 import { clientAt, DNS_ANSWER_TIME } from './own-dns.ts'
-import { readSerial, readZone } from './published-zone.ts'
+import { isAnswering, readSerial, readSerials, readZone } from './published-zone.ts'
 import type { Spelling } from './spelling.ts'
 import { survey } from './survey.ts'
-import { readTraits, type Traits } from './traits.ts'
+import { readTraits, type Traits, type TraitsOptions } from './traits.ts'
 import { allow, ensureKey, removeKey } from './transfers.ts'
 import { batchesOf, changesOf, createSigned, deleteZone, isLong, orHalfDone, replacements } from './zone-changes.ts'
 import { servedSerial, type ZoneOptions, ZoneSettings } from './zone-settings.ts'
 
-export type PowerDnsOptions = ApiOptions & ZoneOptions
+export type PowerDnsOptions = ApiOptions & ZoneOptions & TraitsOptions
 
 /** The octets of a large request that take PowerDNS as long as an RRset. */
 const OCTETS_AS_RRSET = 5_000
@@ -43,7 +43,9 @@ export class PowerDns implements Nameserver {
   problem: string | undefined = 'PowerDNS was not probed'
   readonly catalogs: PowerDnsCatalogs
   readonly #api: Api
-  readonly #url: string
+  /** The API on a connection of its own, for questions that may not wait for other calls. */
+  readonly #aside: Api
+  readonly #options: PowerDnsOptions
   readonly #settings: ZoneSettings
   readonly #transferKey: TransferKey | undefined
   #traits: Traits | undefined
@@ -52,7 +54,8 @@ export class PowerDns implements Nameserver {
 
   constructor(options: PowerDnsOptions) {
     this.#api = new Api(options)
-    this.#url = options.url
+    this.#aside = new Api({ ...options, connections: 1 })
+    this.#options = options
     this.#settings = new ZoneSettings(options)
     this.#transferKey = options.transferKey
     this.catalogs = new PowerDnsCatalogs(this.#api, options.transferKey)
@@ -74,7 +77,7 @@ export class PowerDns implements Nameserver {
     }
     const finishing = Promise.all([
       exportKeys(this.#api, zone),
-      this.#flush(zone),
+      flush(this.#api, zone),
       transfers && allow(this.#api, zone, transfers.addresses, lease),
     ])
     const [exported] = await orHalfDone(finishing, 'refused', 'absent', 'unreachable')
@@ -200,7 +203,7 @@ export class PowerDns implements Nameserver {
   async setKeys(zone: Name, keys: SigningKey[], gone: string[], lease: Lease): Promise<void> {
     this.#requireProbe()
     await setKeys(this.#api, zone, keys, gone, lease)
-    await this.#flush(zone)
+    await flush(this.#api, zone)
   }
 
   async serial(zone: Name): Promise<number | undefined> {
@@ -230,8 +233,7 @@ export class PowerDns implements Nameserver {
   }
 
   async serials(): Promise<Map<Name, number>> {
-    const answer = await this.#api.call('GET', '/zones?dnssec=false', answerTime(100_000))
-    return new Map((answer as { name: Name; serial: number }[]).map(({ name, serial }) => [name, serial]))
+    return readSerials(this.#api)
   }
 
   async ready(): Promise<void> {
@@ -242,7 +244,7 @@ export class PowerDns implements Nameserver {
   async probe(): Promise<string[]> {
     try {
       // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
-      this.#traits = await readTraits(this.#api, this.#url)
+      this.#traits = await readTraits(this.#api, this.#options)
       if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey)
       this.#dns = await clientAt(this.#traits.endpoints, this.#api)
       this.problem = undefined
@@ -277,19 +279,19 @@ export class PowerDns implements Nameserver {
     return this.#traits?.confusesHashes === true ? NSEC3_LABEL : undefined
   }
 
+  async answers(limit: number): Promise<boolean> {
+    return isAnswering(this.#aside, limit)
+  }
+
+  async abandon(): Promise<void> {
+    await this.#api.close()
+  }
+
   get load(): Nameserver['load'] {
     return this.#api.load
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#api.close(), this.#dns?.close()])
-  }
-
-  /**
-   * Flushes the zone's names from the caches. Otherwise PowerDNS still rejects queries for names that were asked before
-   * the zone existed, until the packet cache expires (powerdns.md §1.4).
-   */
-  async #flush(zone: Name): Promise<void> {
-    await this.#api.call('PUT', `/cache/flush?domain=${encodeURIComponent(zone)}`, answerTime(0))
+    await Promise.all([this.#api.close(), this.#aside.close(), this.#dns?.close()])
   }
 }

@@ -1,6 +1,7 @@
 import type { Name } from '../../dns/names.ts'
+import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import type { KeyState, PublishedZone, Transfers } from '../nameserver.ts'
+import { type KeyState, type PublishedZone, SCRATCH_ZONE, type Transfers } from '../nameserver.ts'
 import { type Api, getZone, ifPresent } from './api.ts'
 import { listKeys, stateOf } from './cryptokeys.ts'
 import { ownCdsOf, readMetadata } from './metadata.ts'
@@ -47,10 +48,27 @@ export async function readZone(
 }
 
 /** Reads the zone's SOA serial, 0 if it has no SOA; undefined if the zone does not exist. @throws NameserverFailure */
-export async function readSerial(api: Api, zone: Name): Promise<number | undefined> {
+export async function readSerial(api: Api, zone: Name, limit = answerTime(0)): Promise<number | undefined> {
   // In the list, because there PowerDNS need not look at keys and settings.
-  const answer = await api.call('GET', `/zones?zone=${encodeURIComponent(zone)}&dnssec=false`, answerTime(0))
+  const answer = await api.call('GET', `/zones?zone=${encodeURIComponent(zone)}&dnssec=false`, limit)
   return (answer as { serial: number }[])[0]?.serial
+}
+
+/** Reads the serials of all zones. @throws NameserverFailure */
+export async function readSerials(api: Api): Promise<Map<Name, number>> {
+  const answer = await api.call('GET', '/zones?dnssec=false', answerTime(100_000))
+  return new Map((answer as { name: Name; serial: number }[]).map(({ name, serial }) => [name, serial]))
+}
+
+/** Reports whether it answers from its database within so many milliseconds. */
+export async function isAnswering(api: Api, limit: number): Promise<boolean> {
+  return readSerial(api, SCRATCH_ZONE, limit).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof NameserverFailure) return false
+      throw error
+    },
+  )
 }
 
 /** Reports whether a key is there twice: an import that arrived late has repeated it (powerdns.md §8). */

@@ -20,13 +20,26 @@ export interface Traits {
 const NO_DNAME =
   'without the setting dname-processing=yes, it denies the names below a DNAME, with proofs that resolvers refuse'
 
-/** Reads version and settings. @param url of the API @throws NameserverFailure */
-export async function readTraits(api: Api, url: string): Promise<Traits> {
+/** The caches that can have what another PowerDNS with the same data has replaced. */
+const CACHES = ['cache-ttl', 'query-cache-ttl', 'negquery-cache-ttl', 'zone-cache-refresh-interval']
+
+export interface TraitsOptions {
+  /** Of the API. */
+  url: string
+  /** True if other PowerDNS have the same data. */
+  hasPeers?: boolean
+}
+
+/** Reads version and settings. @throws NameserverFailure */
+export async function readTraits(api: Api, { url, hasPeers }: TraitsOptions): Promise<Traits> {
   const { version } = (await api.call('GET', '', answerTime(0))) as { version: string }
   const settings = (await api.call('GET', '/config', answerTime(0))) as { name: string; value: string }[]
   const valueOf = (setting: string) => settings.find(({ name }) => name === setting)?.value ?? ''
   const spelling = spellingOf(version)
   const warnings = ['no', 'off'].includes(valueOf('dname-processing')) ? [NO_DNAME] : []
+  const caches = hasPeers ? CACHES.filter((cache) => !['', '0'].includes(valueOf(cache))) : []
+  if (caches.length > 0)
+    warnings.push(`beside others with the same data, it needs ${caches.map((cache) => `${cache}=0`).join(', ')}`)
   if (spelling === undefined) {
     warnings.push(`its version ${version} is not known: it gets contents as ${NEWEST_VERSION}, and may refuse some`)
   }

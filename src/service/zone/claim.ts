@@ -3,10 +3,12 @@ import { absolute } from '../../dns/names.ts'
 import { NameserverFailure, neverSent, takenBack } from '../../errors.ts'
 import { answerTime, CLAIM_LIFETIME, COLLECTION_ITEMS } from '../../limits.ts'
 import type { Lease } from '../../nameserver/nameserver.ts'
+import type { LockedDomain } from '../../store/domains/domains.ts'
 import type { Mark, Push } from '../../store/zone/marks.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
+import { keepKeys } from '../secrets/signing-keys.ts'
 
 /** Returns the milliseconds after which PowerDNS, once it answers again, no longer applies an unanswered request. */
 function graceTime(rrsets: number): number {
@@ -132,4 +134,40 @@ export interface Moment {
 
 export function moment(): Moment {
   return { steady: performance.now(), wall: Date.now() }
+}
+
+/**
+ * Deletes the zone of a suspended domain, if there is one, whatever its state. Keys that only the nameserver has are
+ * stored before, so that the zone can come back with all of them.
+ */
+export async function withhold(system: System, claim: Claim, domain: LockedDomain): Promise<void> {
+  const zone = absolute(domain.name)
+  const live = await system.nameserver.read(zone)
+  if (live === undefined) return
+  await keepKeys(system, system.pools.marks, domain, live)
+  // A serial that no push has: it would show an earlier one as applied. The zone comes back above it.
+  const sent = Math.max(domain.sent, claim.mark.version ?? 0, live.serial ?? 0)
+  await claim.note(nextVersion(system, sent), live.rrsets.length)
+  await system.nameserver.deleteZone(zone, claim)
+}
+
+/**
+ * Deletes the zone that a failed creation left at the nameserver: one without SOA, or with a serial that was sent since
+ * the zone is marked, or the serial before. Several creations may have failed, and an earlier one may have been applied
+ * late. Any other zone is foreign, and stays. Returns true if the name is free.
+ */
+export async function deleteLeftovers(system: System, claim: Claim): Promise<boolean> {
+  const { mark } = claim
+  const zone = absolute(mark.zone)
+  const live = await system.nameserver.read(zone)
+  if (live === undefined) return true
+  const { serial } = live
+  const { first, version: last } = mark
+  const isOurs = serial === undefined || (first !== null && last !== null && first - 1 <= serial && serial <= last)
+  if (!isOurs) return false
+  // Not the served serial: it would show a creation as applied, while this deletion may still be applied late.
+  const version = serial === undefined ? last : Math.max(serial, last ?? 0) + 1
+  await claim.note(version, live.rrsets.length)
+  await system.nameserver.deleteZone(zone, claim)
+  return true
 }

@@ -6,6 +6,7 @@ import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.
 import { begin, type Db, sendAlong, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import { retired } from '../../store/domains/keys.ts'
+import { requireTerm } from '../../store/primaries.ts'
 import type { Mark } from '../../store/zone/marks.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
@@ -58,12 +59,15 @@ export class Publication implements AsyncDisposable {
   #failure = 'the transaction was rolled back'
   /** Whether marks of this transaction may be left. */
   #isMarked = false
+  /** The term of the primary to which it publishes: taken before anything is asked or sent. */
+  readonly #term: number | undefined
 
   constructor(system: System, transaction: Transaction, leaveQueues: () => void) {
     this.system = system
     this.trx = transaction.db
     this.#transaction = transaction
     this.#leaveQueues = leaveQueues
+    this.#term = system.primaries.term
   }
 
   /**
@@ -116,7 +120,7 @@ export class Publication implements AsyncDisposable {
   /** @throws Unavailable */
   async commit(): Promise<void> {
     try {
-      await timed(this.system, 'commit', () => this.#transaction.commit())
+      await timed(this.system, 'commit', () => this.#commitInTerm())
       this.#uncommitted = []
       this.#isMarked = false
       for (const { name, version, notify } of this.#announcements) {
@@ -126,6 +130,16 @@ export class Publication implements AsyncDisposable {
       this.#failure = (error as Error).message
       throw this.#uncommitted.length > 0 ? takenBack(error) : error
     }
+  }
+
+  /** Commits, unless another primary is the active one by now. Both statements are sent together. */
+  async #commitInTerm(): Promise<void> {
+    const checked = this.#term === undefined ? undefined : sendAlong(requireTerm(this.trx, this.#term))
+    await this.#transaction.commit().catch(async (error: unknown) => {
+      // The reason why the transaction was rolled back.
+      await checked
+      throw error
+    })
   }
 
   /** Rolls back unless committed. */
@@ -258,40 +272,4 @@ export async function equalise(
 function isSetUp(live: PublishedZone, wanted: Pick<PublishedZone, 'denial' | 'keys' | 'ownCds'>): boolean {
   const { denial, keys, ownCds } = wanted
   return live.configured && live.rectify && live.denial === denial && live.ownCds === ownCds && areSame(keys, live.keys)
-}
-
-/**
- * Deletes the zone of a suspended domain, if there is one, whatever its state. Keys that only the nameserver has are
- * stored before, so that the zone can come back with all of them.
- */
-export async function withhold(system: System, claim: Claim, domain: LockedDomain): Promise<void> {
-  const zone = absolute(domain.name)
-  const live = await system.nameserver.read(zone)
-  if (live === undefined) return
-  await keepKeys(system, system.pools.marks, domain, live)
-  // A serial that no push has: it would show an earlier one as applied. The zone comes back above it.
-  const sent = Math.max(domain.sent, claim.mark.version ?? 0, live.serial ?? 0)
-  await claim.note(nextVersion(system, sent), live.rrsets.length)
-  await system.nameserver.deleteZone(zone, claim)
-}
-
-/**
- * Deletes the zone that a failed creation left at the nameserver: one without SOA, or with a serial that was sent since
- * the zone is marked, or the serial before. Several creations may have failed, and an earlier one may have been applied
- * late. Any other zone is foreign, and stays. Returns true if the name is free.
- */
-export async function deleteLeftovers(system: System, claim: Claim): Promise<boolean> {
-  const { mark } = claim
-  const zone = absolute(mark.zone)
-  const live = await system.nameserver.read(zone)
-  if (live === undefined) return true
-  const { serial } = live
-  const { first, version: last } = mark
-  const isOurs = serial === undefined || (first !== null && last !== null && first - 1 <= serial && serial <= last)
-  if (!isOurs) return false
-  // Not the served serial: it would show a creation as applied, while this deletion may still be applied late.
-  const version = serial === undefined ? last : Math.max(serial, last ?? 0) + 1
-  await claim.note(version, live.rrsets.length)
-  await system.nameserver.deleteZone(zone, claim)
-  return true
 }

@@ -4,6 +4,7 @@ import { createLog } from '../../../src/log.ts'
 import type { Waits } from '../../../src/nameserver/nameserver.ts'
 import { type Backends, createMetrics, createSystem } from '../../../src/process/create-system.ts'
 import { serve } from '../../../src/process/tasks.ts'
+import { usePrimary } from '../../../src/service/operation/primaries.ts'
 import { type Config, readConfig } from '../../../src/settings/config.ts'
 import type { System } from '../../../src/system.ts'
 import { Client } from '../clients/client.ts'
@@ -80,6 +81,7 @@ export async function startService(
   const metrics = await createMetrics(config)
   const log = createLog(config.logLevel, stream, config.logFormat)
   const system = createSystem(config, backends, log, { metrics, waits })
+  await usePrimary(system)
   await system.nameserver.probe()
   const running = await serve(system)
   return {

@@ -1,0 +1,218 @@
+import { absolute } from '../../dns/names.ts'
+import { Conflict, NotFound, reasonOf, StartError } from '../../errors.ts'
+import { type BackgroundTask, RECOVERY_PAUSE, runPeriodically } from '../../flow/background.ts'
+import type { Member } from '../../nameserver/cluster/cluster.ts'
+import type { Nameserver } from '../../nameserver/nameserver.ts'
+import { transaction } from '../../store/database.ts'
+import * as domains from '../../store/domains/domains.ts'
+import * as store from '../../store/primaries.ts'
+import * as marks from '../../store/zone/marks.ts'
+import type { System } from '../../system.ts'
+import { audit } from '../repair/audit.ts'
+import { untilProbed } from '../repair/probing.ts'
+
+// The active one of several PowerDNS (primaries.md).
+
+/** The longest pause, in milliseconds, between two looks which primary is the active one, and whether it answers. */
+const LOOK_PAUSE = 1_000
+
+/** Milliseconds that a primary has to answer an operator. */
+const ANSWER_TIME = 5_000
+
+/**
+ * Milliseconds after a change-over at which all zones are compared: at once, after the small requests that were open, after
+ * those that a gateway delivers, and after the largest.
+ */
+const COMPARISONS = [0, 15_000, 60_000, 240_000]
+
+/** Milliseconds after which a change-over that no other primary could take is tried again. */
+const RETRY_PAUSE = 10_000
+
+/** The share of the zones that may differ at a primary that takes over by itself. */
+const TOLERANCE = 0.01
+
+/**
+ * Uses the active primary from now on. Without several in PDNS_API_URL, it is that one, unless there were several.
+ * @throws StartError if PDNS_API_URL lacks it; Unavailable
+ */
+export async function usePrimary({ db, primaries }: System): Promise<void> {
+  const { members } = primaries
+  const known = members.length > 1 ? await store.current(db, members[0]!.name) : await store.find(db)
+  if (known !== undefined && !primaries.follow(known)) {
+    throw new StartError(
+      `PDNS_API_URL lacks ${known.name}, the active PowerDNS: name it there, or change over (zoneplane primary use)`,
+    )
+  }
+}
+
+/** Follows the active primary, and changes over if it does not answer, until stopped. */
+export function primariesTask(system: System): BackgroundTask {
+  const { config, primaries, log, pools } = system
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const pause = config.pdnsFailover === 0 ? LOOK_PAUSE : Math.min(LOOK_PAUSE, (config.pdnsFailover * 1_000) / 3)
+  const limit = Math.max(LOOK_PAUSE, Math.ceil((config.pdnsFailover * 1_000) / 3))
+  let probing: Promise<void> | undefined
+  let examination: Promise<void> | undefined
+  const silent = new Set<Member>()
+  const unexamined = new Set(primaries.members)
+  /** Since when this process has had no answer of the active one. */
+  let failingSince: number | undefined
+  let tried = -Infinity
+  let isLost = false
+  /** The times of the next comparisons, by performance.now(). */
+  let due: number[] = []
+  let comparison: Promise<void> | undefined
+  const compareAgain = () => {
+    due = COMPARISONS.map((time) => performance.now() + time)
+  }
+  const compare = async () => {
+    due.shift()
+    await audit(system, () => false).catch((error: unknown) => {
+      due.unshift(performance.now() + RECOVERY_PAUSE)
+      log.error('comparison after a change-over failed; retrying', { reason: reasonOf(error) })
+    })
+    comparison = undefined
+  }
+  const follow = async (known: store.Primary) => {
+    const former = primaries.active
+    const isKnown = primaries.follow(known)
+    if (!isKnown && !isLost)
+      log.error('PDNS_API_URL lacks the active PowerDNS; all writes get 503', { primary: known.name })
+    isLost = !isKnown
+    failingSince = undefined
+    tried = -Infinity
+    if (isLost) return
+    log.warn('another PowerDNS is the active one; comparing all zones', { primary: known.name, former: former.name })
+    await former.nameserver.abandon()
+    // Again, because somebody may have upgraded it.
+    probing = primaries.active.nameserver.probe().then(
+      () => undefined,
+      () => untilProbed(system, signal),
+    )
+    compareAgain()
+  }
+  const ask = async (member: Member) => {
+    const answers = await member.nameserver.answers(limit)
+    // It may have kept requests for all this time: with a shared database, they change what the active one serves.
+    if (answers && silent.delete(member) && member !== primaries.active) compareAgain()
+    if (!answers) {
+      silent.add(member)
+      unexamined.add(member)
+    } else if (member !== primaries.active && unexamined.delete(member)) {
+      // Not awaited: a standby that hangs delays nothing.
+      examination = examine(system, member)
+    }
+    return answers
+  }
+  const look = async () => {
+    const known = await store.current(pools.counters, primaries.members[0]!.name)
+    if (known.term !== primaries.term) await follow(known)
+    if (isLost) return undefined
+    if (due[0] !== undefined && due[0] <= performance.now()) comparison ??= compare()
+    const asked = performance.now()
+    const [answers] = await Promise.all([primaries.active, ...primaries.standbys].map(ask))
+    if (answers === true) {
+      failingSince = undefined
+      await store.hear(pools.counters, known.term)
+      return undefined
+    }
+    failingSince ??= asked
+    const now = performance.now()
+    const isFailed = config.pdnsFailover > 0 && now - failingSince >= config.pdnsFailover * 1_000
+    if (isFailed && now - tried >= RETRY_PAUSE) {
+      tried = now
+      // The next look follows it.
+      if (await changeOver(system, known)) return 0
+    }
+    return undefined
+  }
+  const looking = runPeriodically(log, 'watch for the active PowerDNS', look, pause, signal)
+  return {
+    async stop() {
+      stopping.abort()
+      await looking
+      await Promise.all([probing, comparison, examination])
+    },
+  }
+}
+
+/** Probes a standby, and tells the operator what would be in its way. */
+async function examine({ log }: System, { name, nameserver }: Member): Promise<void> {
+  const reasons = await nameserver.probe().catch((error: unknown) => [reasonOf(error)])
+  for (const reason of reasons) log.warn('standby is not set up as needed', { primary: name, reason })
+}
+
+/** Makes the first standby the active one that can take over. Returns whether one is, or somebody else has changed over. */
+async function changeOver({ config, db, log, pools, primaries }: System, known: store.Primary): Promise<boolean> {
+  for (const { name, nameserver } of primaries.standbys) {
+    try {
+      await nameserver.probe()
+      const { behind, all } = await lagOf(db, nameserver)
+      if (behind > all * TOLERANCE) throw new Error(`${behind} of ${all} zones differ there`)
+      if (await store.change(pools.counters, known.term, name, config.pdnsFailover))
+        log.error('PowerDNS does not answer; another one takes over', { primary: name, former: known.name })
+      return true
+    } catch (error) {
+      log.error('PowerDNS cannot take over', { primary: name, reason: reasonOf(error) })
+    }
+  }
+  return false
+}
+
+/**
+ * Counts the zones, and those that a nameserver does not have as Postgres says. Zones that are marked, or written meanwhile,
+ * do not count.
+ */
+async function lagOf(db: System['db'], nameserver: Nameserver): Promise<{ behind: number; all: number }> {
+  const read = () => transaction(db, (trx) => domains.versions(trx))
+  const before = await read()
+  const serials = await nameserver.serials()
+  const now = new Map((await read()).map(({ id, version }) => [id, version]))
+  const marked = new Set((await marks.list(db)).map(({ zone }) => zone))
+  const behind = before.filter(({ id, name, version, suspended }) => {
+    const isWritten = now.get(id) !== version || marked.has(name)
+    return !isWritten && serials.get(absolute(name)) !== (suspended === null ? version : undefined)
+  })
+  return { behind: behind.length, all: before.length }
+}
+
+/** A primary, for the operator. */
+export interface PrimaryStatus {
+  name: string
+  active: boolean
+  answers: boolean
+  /** The number of its zones that differ from Postgres; null if it does not answer. */
+  behind: number | null
+}
+
+/** Lists the primaries in PDNS_API_URL. @throws Unavailable */
+export async function listPrimaries({ db, primaries }: System): Promise<PrimaryStatus[]> {
+  const active = (await store.find(db))?.name ?? primaries.active.name
+  return Promise.all(
+    primaries.members.map(async ({ name, nameserver }) => {
+      const answers = await nameserver.answers(ANSWER_TIME)
+      return { name, active: name === active, answers, behind: answers ? (await lagOf(db, nameserver)).behind : null }
+    }),
+  )
+}
+
+/**
+ * Makes this primary the active one. The services follow within a second.
+ * @param options.force also if zones differ there, which are repaired then
+ * @throws NotFound, Conflict, NameserverFailure, Unavailable
+ */
+export async function changeTo({ db, primaries }: System, name: string, { force }: { force: boolean }): Promise<void> {
+  const member = primaries.members.find((each) => each.name === name)
+  if (member === undefined)
+    throw new NotFound(
+      `${name} is not in PDNS_API_URL, which has ${primaries.members.map((each) => each.name).join(', ')}`,
+    )
+  const known = await store.current(db, primaries.active.name)
+  if (known.name === name) throw new Conflict(`${name} is the active primary already`)
+  await member.nameserver.probe()
+  const { behind, all } = await lagOf(db, member.nameserver)
+  if (behind > 0 && !force)
+    throw new Conflict(`${behind} of ${all} zones differ at ${name}; with --force, the service repairs them there`)
+  if (!(await store.change(db, known.term, name, 0))) throw new Conflict('Somebody else has changed over meanwhile.')
+}

@@ -1,0 +1,50 @@
+import { type Db, maybeOne, one, query } from './database.ts'
+
+/** The active primary of PowerDNS, as all processes know it (primaries.md). */
+export interface Primary {
+  /** The number of the change-over that made it the active one; only grows. */
+  term: number
+  name: string
+  /** The seconds since the change-over, and since any process has had an answer of it. */
+  age: number
+  silence: number
+}
+
+const COLUMNS = `term, name, extract(epoch from clock_timestamp() - since)::float8 as age,
+  extract(epoch from clock_timestamp() - heard)::float8 as silence`
+
+/** Returns the active primary; undefined: there has never been more than one. */
+export async function find(db: Db): Promise<Primary | undefined> {
+  return maybeOne(db, `select ${COLUMNS} from primaries`)
+}
+
+/** Returns the active primary. @param first the active one of a cluster that has none yet */
+export async function current(db: Db, first: string): Promise<Primary> {
+  const found = await find(db)
+  if (found !== undefined) return found
+  await query(db, 'insert into primaries (term, name) values (1, :first) on conflict do nothing', { first })
+  return one(db, `select ${COLUMNS} from primaries`)
+}
+
+/** Notes that the active primary of this term has just answered. */
+export async function hear(db: Db, term: number): Promise<void> {
+  await query(db, 'update primaries set heard = clock_timestamp() where term = :term', { term })
+}
+
+/**
+ * Makes another primary the active one, unless somebody has changed over since this term, or a process has had an answer
+ * within the seconds of `silence`. @returns whether it did
+ */
+export async function change(db: Db, term: number, name: string, silence: number): Promise<boolean> {
+  const sql = `update primaries set term = term + 1, name = :name, since = clock_timestamp(), heard = clock_timestamp()
+    where term = :term and heard <= clock_timestamp() - :silence * interval '1 second' returning term`
+  return (await maybeOne(db, sql, { term, name, silence })) !== undefined
+}
+
+/**
+ * Fails a transaction that has published at the primary of an earlier term. The check is read committed, so only a
+ * change-over between it and the commit escapes it. @throws Unavailable
+ */
+export async function requireTerm(trx: Db, term: number): Promise<void> {
+  await query(trx, 'select require_primary_term(:term)', { term })
+}

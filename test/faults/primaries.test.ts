@@ -1,0 +1,226 @@
+import { query } from '../../src/store/database.ts'
+import { type Account, createAccount } from '../support/clients/accounts.ts'
+import { newDomain, newRRset } from '../support/clients/api.ts'
+import { commandsOn, runWith } from '../support/command-line.ts'
+import { ask, dataOf } from '../support/dns/dns.ts'
+import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
+import { test } from '../support/serial.ts'
+import { type Pair, type Primary, startPair } from '../support/servers/powerdns/pair.ts'
+import type { LocalService } from '../support/servers/service.ts'
+import { environmentFor, startService } from '../support/servers/service.ts'
+
+// Two PowerDNS on one database, of which one is active (primaries.md).
+
+let pair: Pair
+let first: Primary
+let second: Primary
+let service: LocalService
+let owner: Account
+const operator = commandsOn(() => service.system)
+
+const www = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
+const served = async ({ powerDns }: Primary, domain: string) => dataOf(await ask(powerDns, `www.${domain}`, 'A'), 'A')
+const active = () => service.system.primaries.active.name
+/** Returns the requests that change zones of domains at a primary. */
+const changes = ({ proxy }: Primary) =>
+  proxy.calls.filter(({ method, path, body }) => method !== 'GET' && !/probe-dns|cache.flush/.test(path + body))
+const unsettled = () => query(service.system.db, 'select zone from marks where not settled')
+
+async function use(primary: Primary): Promise<void> {
+  if (active() === primary.name) return
+  const [isDone, output] = await operator('primary', 'use', primary.name)
+  if (!isDone) throw new Error(output)
+  await eventuallyIs(active, primary.name)
+  await eventually(() => service.system.nameserver.problem === undefined)
+}
+
+test.before('the servers start', async () => {
+  pair = await startPair('gsqlite3')
+  ;[first, second] = pair.primaries
+  service = await startService(pair.backends, { PDNS_FAILOVER: '0' })
+  owner = await createAccount(service.system, service.url)
+})
+
+test.after.always('the servers stop', async () => {
+  await service.stop()
+  await pair.close()
+})
+
+test.afterEach.always('the proxies let everything pass', () => {
+  for (const { proxy } of pair.primaries) proxy.heal()
+})
+
+/** Replaces the service by one that changes over by itself, after seconds that a busy machine does not need. */
+async function changeOverByItself(): Promise<void> {
+  await service.stop()
+  service = await startService(pair.backends, { PDNS_FAILOVER: '5' })
+  owner = await createAccount(service.system, service.url)
+}
+
+async function newZone(): Promise<{ domain: string; one: string }> {
+  const domain = await newDomain(owner.api)
+  await newRRset(owner.api, domain, www('192.0.2.1'))
+  return { domain, one: `/domains/${domain}/rrsets/www/A/` }
+}
+
+test('the first one is active; after a command, all changes go to the other one', async (t) => {
+  const { domain, one } = await newZone()
+  t.deepEqual(changes(second), [])
+  t.is(
+    (await operator('primary', 'list'))[1].replace(/ +/g, ' '),
+    ['primary state answers zones that differ', `${first.name} active yes 0`, `${second.name} standby yes 0`, ''].join(
+      '\n',
+    ),
+  )
+  await use(second)
+  first.proxy.calls.length = 0
+  t.is((await owner.api.put(one, www('192.0.2.2'))).status, 200)
+  t.deepEqual(changes(first), [])
+  t.deepEqual(await served(second, domain), ['192.0.2.2'])
+  await use(first)
+  t.is((await owner.api.put(one, www('192.0.2.3'))).status, 200)
+  t.deepEqual(await served(first, domain), ['192.0.2.3'])
+  t.regex((await operator('primary', 'use', first.name))[1], /is the active primary already/)
+  t.regex((await operator('primary', 'use', 'other:1'))[1], /other:1 is not in PDNS_API_URL, which has/)
+})
+
+test('a write under way at a change-over is answered 503, stored nowhere, and repaired', async (t) => {
+  const { domain, one } = await newZone()
+  const push = first.proxy.stop(({ method, path }) => method === 'PATCH' && path.includes(domain))
+  const write = owner.api.put(one, www('192.0.2.2'))
+  await push.arrived
+  const [isDone] = await operator('primary', 'use', second.name)
+  t.true(isDone)
+  push.release('pass')
+  t.is((await write).status, 503)
+  await eventuallyIs(active, second.name)
+  await eventuallyIs(unsettled, [])
+  t.deepEqual(((await owner.api.get(one)).json as { records: string[] }).records, ['192.0.2.1'])
+  t.deepEqual(await served(second, domain), ['192.0.2.1'])
+  t.is((await owner.api.put(one, www('192.0.2.3'))).status, 200)
+  t.deepEqual(await served(second, domain), ['192.0.2.3'])
+})
+
+test('a process that has not noticed a change-over acknowledges no write', async (t) => {
+  await use(first)
+  const { domain, one } = await newZone()
+  const { db, primaries } = service.system
+  const push = first.proxy.stop(({ method, path }) => method === 'PATCH' && path.includes(domain))
+  const write = owner.api.put(one, www('192.0.2.2'))
+  await push.arrived
+  // Only between the check of a write and the next look can it be so.
+  await query(db, 'update primaries set term = term + 1')
+  push.release('pass')
+  t.is((await write).status, 503)
+  await eventually(async () => {
+    const [row] = await query<{ term: number }>(db, 'select term from primaries')
+    return row!.term === primaries.term
+  })
+  await eventuallyIs(unsettled, [])
+  t.deepEqual(await served(first, domain), ['192.0.2.1'])
+})
+
+test('while another process has answers of the active one, this one changes to no other', async (t) => {
+  await use(first)
+  const probes = () => second.proxy.calls.filter(({ method, path }) => method === 'GET' && path === '/config').length
+  const before = probes()
+  await changeOverByItself()
+  const { db } = service.system
+  const heard = async () => (await query<{ heard: string }>(db, 'select heard from primaries'))[0]!.heard
+  const start = await heard()
+  await eventually(async () => (await heard()) > start)
+  // At its start, a process looks whether the standby is set up as needed.
+  await eventually(() => probes() > before)
+  const hear = () => query(db, 'update primaries set heard = clock_timestamp()')
+  first.proxy.fail(() => 'cut')
+  second.proxy.calls.length = 0
+  // An attempt to change over ends with the list of all zones; then looks go on, which ask the standby, too.
+  const looksSince = () => {
+    const paths = second.proxy.calls.map(({ path }) => path)
+    const attempt = paths.indexOf('/zones?dnssec=false')
+    return attempt === -1 ? 0 : paths.slice(attempt).filter((path) => path.startsWith('/zones?zone=')).length
+  }
+  await eventually(async () => {
+    await hear()
+    return looksSince() >= 3
+  })
+  t.is(active(), first.name)
+  await eventuallyIs(active, second.name)
+  t.regex(service.logged(), /PowerDNS does not answer; another one takes over/)
+})
+
+test('when the active one is killed, another one takes over; the former one stays a standby', async (t) => {
+  await use(first)
+  const { domain, one } = await newZone()
+  process.kill(first.powerDns.pid, 'SIGKILL')
+  await first.powerDns.exited
+  await eventually(async () => (await owner.api.put(one, www('192.0.2.2'))).status === 200)
+  t.is(active(), second.name)
+  t.deepEqual(await served(second, domain), ['192.0.2.2'])
+  await first.restart()
+  await eventually(async () => /standby +yes +0/.test((await operator('primary', 'list'))[1]))
+  t.is(active(), second.name)
+})
+
+test('when the active one hangs, open writes end, others succeed, and what it does later is repaired', async (t) => {
+  await use(first)
+  const { domain, one } = await newZone()
+  const other = await newZone()
+  // The request reaches it only when it goes on.
+  process.kill(first.powerDns.pid, 'SIGSTOP')
+  first.proxy.calls.length = 0
+  const write = owner.api.put(one, www('192.0.2.2'))
+  await eventually(() => changes(first).length > 0 || first.proxy.calls.length > 0)
+  t.is((await write).status, 503)
+  await eventually(async () => (await owner.api.put(other.one, www('192.0.2.3'))).status === 200)
+  t.is(active(), second.name)
+  await eventually(async () => (await owner.api.put(one, www('192.0.2.4'))).status === 200)
+  process.kill(first.powerDns.pid, 'SIGCONT')
+  await eventuallyHas(service.logged, 'comparing all zones')
+  await eventually(async () => /standby +yes +0/.test((await operator('primary', 'list'))[1]))
+  await eventuallyIs(unsettled, [])
+  t.deepEqual(await served(second, domain), ['192.0.2.4'])
+  t.deepEqual(await served(second, other.domain), ['192.0.2.3'])
+})
+
+test('neither a service nor a command that changes zones uses others than the active one', async (t) => {
+  await use(second)
+  const env = environmentFor({ ...pair.backends, pdnsApiUrl: first.proxy.url })
+  const [isDone, output] = await runWith(env, 'reconcile')
+  t.false(isDone)
+  t.is(
+    output,
+    `zoneplane: PDNS_API_URL lacks ${second.name}, the active PowerDNS: name it there, or change over (zoneplane primary use)\n`,
+  )
+  t.deepEqual(await runWith(env, 'primary', 'use', first.name), [true, `${first.name} is the active primary\n`])
+  await eventuallyIs(active, first.name)
+})
+
+test('one with other zones does not take over, unless the operator forces it: then they are repaired, with their keys', async (t) => {
+  const own = await startPair()
+  const alone = await startService(own.backends, { PDNS_FAILOVER: '5' })
+  try {
+    const { api } = await createAccount(alone.system, alone.url)
+    const [former, empty] = own.primaries
+    const domain = await newDomain(api)
+    await newRRset(api, domain, www('192.0.2.1'))
+    const keys = async ({ powerDns }: Primary) => dataOf(await ask(powerDns, domain, 'DNSKEY'), 'DNSKEY')
+    const before = await keys(former)
+    const control = commandsOn(() => alone.system)
+    t.regex((await control('primary', 'use', empty.name))[1], /1 of 1 zones differ at .*; with --force/)
+    process.kill(former.powerDns.pid, 'SIGKILL')
+    await eventuallyHas(alone.logged, 'PowerDNS cannot take over')
+    t.regex(alone.logged(), /1 of 1 zones differ there/)
+    await eventuallyHas(alone.logged, 'standby is not set up as needed')
+    t.regex(alone.logged(), /beside others with the same data, it needs zone-cache-refresh-interval=0"/)
+    t.is(alone.system.primaries.active.name, former.name)
+    t.deepEqual(await control('primary', 'use', '--force', empty.name), [true, `${empty.name} is the active primary\n`])
+    await eventuallyIs(() => served(empty, domain), ['192.0.2.1'])
+    t.deepEqual(await keys(empty), before)
+    t.is((await api.put(`/domains/${domain}/rrsets/www/A/`, www('192.0.2.2'))).status, 200)
+    t.deepEqual(await served(empty, domain), ['192.0.2.2'])
+  } finally {
+    await alone.stop()
+    await own.close()
+  }
+})

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto'
+import { type PowerDns, startPowerDns } from '../../../../src/private-servers/powerdns.ts'
+import type { Backends } from '../../../../src/process/create-system.ts'
+import { parse } from '../../clients/client.ts'
+import { type Backend, makeBackend } from '../backends.ts'
+import { newFolder } from '../folders.ts'
+import { createDatabase } from '../postgres/databases.ts'
+import { type Proxy, startProxy } from '../proxy.ts'
+
+/** One of two PowerDNS, with a proxy in front of its API. */
+export interface Primary {
+  /** As the service names it. */
+  name: string
+  powerDns: PowerDns
+  proxy: Proxy
+  /** Sends a request directly to PowerDNS, not through the proxy. */
+  pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
+  /** Starts it again after it ended, with its zones. */
+  restart(): Promise<void>
+}
+
+/** Two PowerDNS for one service, and its database. */
+export interface Pair {
+  /** Both primaries, in their order, by the proxies. */
+  backends: Backends
+  primaries: [Primary, Primary]
+  close(): Promise<void>
+}
+
+/** Starts two PowerDNS. @param shared the backend of the database that both have; undefined: each has an LMDB of its own */
+export async function startPair(shared?: Backend): Promise<Pair> {
+  const database = await createDatabase()
+  // Otherwise each would notice zones that the other one has got only after a while.
+  const backend = shared && [...(await makeBackend(shared))!, 'zone-cache-refresh-interval=0']
+  const apiKey = randomBytes(24).toString('hex')
+  const start = async (): Promise<Primary> => {
+    const folder = newFolder()
+    const options = { apiKey, transferAddresses: ['127.0.0.0/8'], durable: false, backend, progress: () => undefined }
+    const powerDns = await startPowerDns(folder, { dnsPort: 0, ...options })
+    const proxy = await startProxy(powerDns.apiUrl)
+    return {
+      name: new URL(proxy.url).host,
+      powerDns,
+      proxy,
+      async pdns(method, path, body) {
+        const response = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost${path}`, {
+          method,
+          headers: { 'x-api-key': apiKey, connection: 'close' },
+          body: body === undefined ? null : JSON.stringify(body),
+        })
+        return { status: response.status, json: parse(await response.text()) }
+      },
+      async restart() {
+        await powerDns.exited
+        const { dnsPort, apiPort } = powerDns
+        Object.assign(powerDns, await startPowerDns(folder, { dnsPort, apiPort, ...options }))
+      },
+    }
+  }
+  const primaries: [Primary, Primary] = [await start(), await start()]
+  const [{ proxy: one }, { proxy: other }] = primaries
+  return {
+    backends: { databaseUrl: database.url, pdnsApiUrl: `${one.url}, ${other.url}`, pdnsApiKey: apiKey },
+    primaries,
+    async close() {
+      for (const { proxy, powerDns } of primaries) {
+        await proxy.close()
+        await powerDns.stop()
+      }
+      await database.drop()
+    },
+  }
+}
