@@ -71,10 +71,10 @@ const ROOMS: Record<string, readonly string[]> = {
     ...[
       'ci',
       'operation',
-      'webhooks',
       'sign-on',
       'members',
       'accounts',
+      'webhooks',
       'adoption',
       'rollovers',
       'secondaries',

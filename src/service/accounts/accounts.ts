@@ -2,6 +2,7 @@ import { Conflict, Invalid, NotFound } from '../../errors.ts'
 import type { Account, AccountState } from '../../store/accounts/accounts.ts'
 import * as store from '../../store/accounts/accounts.ts'
 import * as members from '../../store/accounts/members.ts'
+import * as webhooks from '../../store/accounts/webhooks.ts'
 import { type Db, transaction } from '../../store/database.ts'
 import type { System } from '../../system.ts'
 import { operatorFor, type Visit } from '../actor.ts'
@@ -9,6 +10,7 @@ import * as domains from '../domains/domains.ts'
 import { record } from '../events.ts'
 import { LEFT_BY_ADMIN, notify } from '../mails/notices.ts'
 import { type Holder, reserve, withRights } from '../tokens/rights.ts'
+import { wake } from '../webhooks/delivering.ts'
 import { NO_CONDITIONS } from '../zone/conditions.ts'
 
 export type { Account }
@@ -123,13 +125,15 @@ export async function withEmail(system: System, email: string): Promise<Account>
   return account
 }
 
-/** Enables or disables an account's tokens and logins; its domains stay published. */
+/** Enables or disables an account's tokens, logins and webhooks; its domains stay published. */
 export async function setState(system: System, email: string, state: AccountState): Promise<Account> {
   const account = await withEmail(system, email)
   if (account.state === state) return account
   return transaction(system.db, async (trx) => {
     await reserve(trx, `account ${account.id}`)
     record(system, trx, 'account_changed', { account: account.id })
+    // Their work is put off while the account is disabled.
+    if (state === 'active') await wake(system, trx, ...(await webhooks.enabled(trx, account.id)))
     return store.changeCredentials(trx, account.id, { state }, system.now())
   })
 }

@@ -88,6 +88,12 @@ export async function enable(trx: Db, id: string): Promise<void> {
   await query(trx, 'update webhooks set disabled = null, reason = null where id = :id', { id })
 }
 
+/** Returns the webhooks of an account that are not disabled. */
+export async function enabled(db: Db, accountId: string): Promise<{ id: string; accountId: string }[]> {
+  const sql = 'select id, account_id as "accountId" from webhooks where account_id = :accountId and disabled is null'
+  return query(db, sql, { accountId })
+}
+
 /** Tells a webhook nothing more: not even what waits. Returns undefined if it was told nothing before. */
 export async function disable(
   trx: Db,

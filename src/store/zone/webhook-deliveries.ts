@@ -213,10 +213,15 @@ export async function noteSuccess(trx: Db, id: string): Promise<void> {
 export async function removeOld(db: Db, before: Timestamp, kept: number): Promise<void> {
   await query(
     db,
-    `delete from webhook_deliveries using webhooks
-     where webhook_id = webhooks.id and status <> 'waiting' and (webhook_deliveries.created < :before
-       or position <= (select position from webhook_deliveries as last where last.webhook_id = webhooks.id
-         order by position desc offset ${kept} limit 1))`,
+    // Materialized, so that the deliveries of a webhook are counted once, and not for each of them.
+    `with webhooks as materialized (
+       select id, (select position from webhook_deliveries where webhook_id = webhooks.id
+         order by position desc offset ${kept} limit 1) as "lastTooMany"
+       from webhooks
+     )
+     delete from webhook_deliveries using webhooks
+     where webhook_id = webhooks.id and status <> 'waiting'
+       and (webhook_deliveries.created < :before or position <= "lastTooMany")`,
     { before },
   )
 }

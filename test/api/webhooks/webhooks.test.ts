@@ -1,6 +1,11 @@
 import { Webhook as Verifier } from 'standardwebhooks'
+import { setState, withEmail } from '../../../src/service/accounts/accounts.ts'
+import { handOver } from '../../../src/service/accounts/hand-over.ts'
+import { trimHistory } from '../../../src/service/domains/retention.ts'
+import { move } from '../../../src/service/operation/moving.ts'
+import { WEBHOOK_UPKEEP } from '../../../src/service/webhooks/delivering.ts'
 import { query } from '../../../src/store/database.ts'
-import { DAY, later } from '../../../src/time.ts'
+import { DAY, HOUR, later } from '../../../src/time.ts'
 import { emailOf } from '../../support/clients/accounts.ts'
 import { newDomain, newRRset, succeeded } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
@@ -56,6 +61,39 @@ async function hurry(id: string): Promise<void> {
   const { db, now } = service().system
   await query(db, 'update webhooks set retry_at = null where id = :id', { id })
   await query(db, `update work set due = :now where kind = 'webhook' and subject = :id`, { now: now(), id })
+}
+
+/** Lets what happens wait for a webhook, until `release`. */
+async function holdBack(id: string): Promise<void> {
+  const { db, now } = service().system
+  await query(db, 'update webhooks set retry_at = :then where id = :id', { id, then: later(now(), DAY) })
+}
+
+/** Lets a webhook be told what waits. */
+async function release(login: Client, path: string): Promise<void> {
+  succeeded(await login.patch(path, { enabled: true }), 200)
+}
+
+/** Does the upkeep as so many seconds later. */
+async function upkeep(seconds: number): Promise<void> {
+  const { system } = service()
+  await WEBHOOK_UPKEEP.run({ ...system, now: () => later(system.now(), seconds) }, new AbortController().signal)
+}
+
+/** Waits until a webhook has so many deliveries. */
+async function haveCome(login: Client, path: string, number: number): Promise<void> {
+  await eventuallyIs(async () => (await deliveriesOf(login, path)).length, number)
+}
+
+/** Stores deliveries of tests as if they had been made now. */
+async function fill(id: string, number: number, status: string): Promise<void> {
+  const { db, now } = service().system
+  await query(
+    db,
+    `insert into webhook_deliveries (webhook_id, created, type, status)
+     select :id, :now, 'test', :status from generate_series(1, cast(:number as integer))`,
+    { id, now: now(), status, number },
+  )
 }
 
 test('what happens is told in order, signed, as the activity shows it', async (t) => {
@@ -314,6 +352,199 @@ test('a webhook ends with the membership of whoever chose its address, and with 
   succeeded(await login.delete(`/auth/members/${admin.memberId}/`), 204)
   t.deepEqual(succeeded(await login.get('/webhooks/'), 200).json, [])
   t.is(theirs.received.length, 2)
+})
+
+test('the webhook of a member whose own account is disabled is disabled before it gets anything more, and stays so', async (t) => {
+  const { accountId, api, login } = await newWebhook()
+  const { session, email } = await addMember(service(), accountId, 'admin')
+  const theirs = await startReceiver()
+  t.teardown(() => theirs.close())
+  const made = succeeded(await session.post('/webhooks/', { url: theirs.url, events: ['domains'] }), 201).json as Shown
+  const path = `/webhooks/${made.id}/`
+  await setState(service().system, email, 'disabled')
+  await newDomain(api)
+  const ended = await eventually(
+    () => show(login, path),
+    ({ enabled }) => !enabled,
+  )
+  t.is(ended.reason, 'rights')
+  await setState(service().system, email, 'active')
+  await newDomain(api)
+  await eventually(() => receiver.received.length === 2)
+  t.like(await show(login, path), { enabled: false, reason: 'rights' })
+  t.deepEqual(
+    (await deliveriesOf(login, path)).map(({ status, attempts }) => [status, attempts]),
+    [['failed', 0]],
+  )
+  t.deepEqual(theirs.received, [])
+})
+
+test('a disabled account is told nothing until it is enabled, and then at once what waits', async (t) => {
+  const { id, accountId, api, login, path } = await newWebhook()
+  await holdBack(id)
+  await newDomain(api)
+  await haveCome(login, path, 1)
+  const { system } = service()
+  const email = await emailOf(system, accountId)
+  await setState(system, email, 'disabled')
+  await hurry(id)
+  await upkeep(0)
+  const putOff = `select from work where kind = 'webhook' and subject = :id and claim is null and due > :soon`
+  const soon = later(system.now(), HOUR / 2)
+  await eventually(async () => (await query(system.db, putOff, { id, soon })).length)
+  t.deepEqual(receiver.received, [])
+  await setState(system, email, 'active')
+  await eventually(() => receiver.received.length)
+  await eventuallyIs(
+    async () => (await deliveriesOf(login, path)).map(({ status, attempts }) => [status, attempts]),
+    [['delivered', 1]],
+  )
+})
+
+test('if an account is handed over, all its webhooks are disabled, and what waits is not sent later', async (t) => {
+  const { id, accountId, api, login, path } = await newWebhook()
+  const other = succeeded(await login.post('/webhooks/', { url: receiver.url, events: ['account'] }), 201).json as Shown
+  await holdBack(id)
+  await newDomain(api)
+  await haveCome(login, path, 1)
+  const { system } = service()
+  await handOver(system, await emailOf(system, accountId), `heir-${accountId}@example.net`)
+  t.is((await login.get(path)).status, 401)
+  const { api: heir } = await loginOf(service(), accountId)
+  for (const each of [path, `/webhooks/${other.id}/`]) {
+    t.like(await show(heir, each), { enabled: false, reason: 'handed_over' })
+  }
+  await newDomain(api)
+  await release(heir, path)
+  const domain = await newDomain(api)
+  await haveCome(heir, path, 2)
+  await eventuallyIs(
+    async () => (await deliveriesOf(heir, path)).map(({ status, attempts }) => [status, attempts]),
+    [
+      ['delivered', 1],
+      ['failed', 0],
+    ],
+  )
+  const domains = receiver.received.filter(({ type }) => type === 'domain_created')
+  t.deepEqual(seen(domains), [['domain_created', domain]])
+})
+
+test('10,000 deliveries may wait; if one more does, the webhook is disabled, and a mail tells it', async (t) => {
+  const { id, accountId, login, path } = await newWebhook()
+  receiver.answer = (response) => response.writeHead(503).end()
+  const states = `select status, count(*) as n from webhook_deliveries where webhook_id = :id group by status`
+  await fill(id, 9_999, 'waiting')
+  succeeded(await login.post(`${path}test/`, {}), 202)
+  const tried = await eventually(
+    () => show(login, path),
+    ({ enabled, failing_since }) => !enabled || failing_since !== null,
+  )
+  t.is(tried.reason, null)
+  t.deepEqual(await query(service().system.db, states, { id }), [{ status: 'waiting', n: 10_000 }])
+  succeeded(await login.post(`${path}test/`, {}), 202)
+  const ended = await eventually(
+    () => show(login, path),
+    ({ enabled }) => !enabled,
+  )
+  t.is(ended.reason, 'backlog')
+  t.deepEqual(await query(service().system.db, states, { id }), [{ status: 'failed', n: 10_001 }])
+  const letter = await letterTo(service().system, await emailOf(service().system, accountId), 2)
+  t.regex(letter.text, /More than 10000 events waited for it\./)
+})
+
+test('what does not wait goes after 7 days, and all but the newest 10,000', async (t) => {
+  const { id, login, path } = await newWebhook()
+  const { system } = service()
+  await holdBack(id)
+  await fill(id, 1, 'waiting')
+  for (const status of ['delivered', 'failed', 'gone']) await fill(id, 1, status)
+  const statuses = async () => (await deliveriesOf(login, path)).map(({ status }) => status).sort()
+  await upkeep(7 * DAY - HOUR)
+  t.deepEqual(await statuses(), ['delivered', 'failed', 'gone', 'waiting'])
+  await upkeep(7 * DAY + HOUR)
+  t.deepEqual(await statuses(), ['waiting'])
+
+  await fill(id, 3, 'failed')
+  await fill(id, 9_999, 'delivered')
+  await upkeep(0)
+  const counts =
+    'select status, count(*) as n from webhook_deliveries where webhook_id = :id group by status order by 1'
+  t.deepEqual(await query(system.db, counts, { id }), [
+    { status: 'delivered', n: 9_999 },
+    { status: 'failed', n: 1 },
+    { status: 'waiting', n: 1 },
+  ])
+})
+
+test('of a deleted domain, what waits is sent; of one that is gone for good, it is not', async (t) => {
+  const { id, api, login, path } = await newWebhook()
+  const domain = await newDomain(api)
+  await eventually(() => receiver.received.length === 1)
+  await holdBack(id)
+  await newRRset(api, domain)
+  succeeded(await api.delete(`/domains/${domain}/`), 204)
+  await haveCome(login, path, 3)
+  await release(login, path)
+  await eventually(() => receiver.received.length === 3)
+  t.deepEqual(
+    seen(receiver.received),
+    ['domain_created', 'rrsets_changed', 'domain_deleted'].map((type) => [type, domain]),
+  )
+
+  await holdBack(id)
+  const next = await newDomain(api)
+  succeeded(await api.delete(`/domains/${next}/`), 204)
+  await haveCome(login, path, 5)
+  const { system } = service()
+  await trimHistory({ ...system, now: () => later(system.now(), 91 * DAY) })
+  await release(login, path)
+  await eventuallyIs(
+    async () => (await deliveriesOf(login, path)).map(({ status, attempts }) => [status, attempts]),
+    [
+      ['gone', 0],
+      ['gone', 0],
+      ['delivered', 1],
+      ['delivered', 1],
+      ['delivered', 1],
+    ],
+  )
+  t.is(receiver.received.length, 3)
+})
+
+test('of a domain that is moved, what waits is sent to neither account', async (t) => {
+  const { id, api, login, path } = await newWebhook()
+  const next = await newWebhook()
+  await holdBack(id)
+  const domain = await newDomain(api)
+  await newRRset(api, domain)
+  await haveCome(login, path, 2)
+  const { system } = service()
+  await move(system, [domain], await withEmail(system, await emailOf(system, next.accountId)))
+  await haveCome(login, path, 3)
+  await release(login, path)
+  await newRRset(next.api, domain, { subname: 'after' })
+  const told = async (client: Client, each: string) =>
+    (await deliveriesOf(client, each)).map(({ type, status, attempts }) => [type, status, attempts])
+  await eventuallyIs(
+    () => told(login, path),
+    [
+      ['domain_moved', 'delivered', 1],
+      ['rrsets_changed', 'gone', 0],
+      ['domain_created', 'gone', 0],
+    ],
+  )
+  await eventuallyIs(
+    () => told(next.login, next.path),
+    [
+      ['rrsets_changed', 'delivered', 1],
+      ['domain_moved', 'delivered', 1],
+    ],
+  )
+  t.deepEqual(seen(receiver.received).sort(), [
+    ['domain_moved', domain],
+    ['domain_moved', domain],
+    ['rrsets_changed', domain],
+  ])
 })
 
 test('other accounts find nothing', async (t) => {
