@@ -1,7 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch'
 import type { paths } from './schema.mts'
 
-export type { components, operations, paths } from './schema.mts'
+export type { components, operations, paths, webhooks } from './schema.mts'
 
 /**
  * A client of the API. Its methods take paths of the document, such as `GET('/api/v1/domains/')`.
