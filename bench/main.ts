@@ -15,6 +15,7 @@ import { reads } from './reads.ts'
 import { size } from './size.ts'
 import { comparisons, headings } from './support/measure.ts'
 import { type Setup, withSetup } from './support/setup.ts'
+import { webhooks, webhookSettings } from './webhooks.ts'
 
 // The costs of the service, compared with those of PowerDNS for the same work, in one run on one machine.
 
@@ -31,6 +32,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   authentication,
   accounts,
   neighbours,
+  webhooks,
   cpu,
 }
 
@@ -40,6 +42,7 @@ const SETTINGS: Record<string, Record<string, string>> = {
   cpu: cpuSettings,
   'dns-update': dnsUpdateSettings,
   nsec: nsecSettings,
+  webhooks: webhookSettings,
 }
 
 const { values, positionals } = parseArgs({ options: { json: { type: 'string' } }, allowPositionals: true })
