@@ -241,7 +241,12 @@ export async function requirePostgres({ databaseUrl }: Backends): Promise<void> 
 /** Makes sure that the active PowerDNS answers. @throws StartError with its address; Unavailable */
 export async function requireNameserver(system: System): Promise<void> {
   await usePrimary(system)
-  const { name, nameserver } = system.primaries.active
+  await requireAnswers(system)
+}
+
+/** Makes sure that the PowerDNS that this process takes for the active one answers. @throws StartError with its address */
+export async function requireAnswers({ primaries }: System): Promise<void> {
+  const { name, nameserver } = primaries.active
   await nameserver.probe().catch((error: unknown) => {
     throw unusable(`PowerDNS at ${name}`, error)
   })

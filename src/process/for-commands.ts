@@ -5,7 +5,7 @@ import { dataFolderOf, recallServers } from '../private-servers/data-folder.ts'
 import { ConfigError, readConfig } from '../settings/config.ts'
 import { isUnavailable } from '../store/connections/failures.ts'
 import type { System } from '../system.ts'
-import { createSystem, prepare, requireNameserver, requirePostgres } from './create-system.ts'
+import { createSystem, prepare, requireAnswers, requireNameserver, requirePostgres } from './create-system.ts'
 
 /**
  * Runs `work` on the servers that the environment names; if it names none, on those of the service that runs with
@@ -26,7 +26,7 @@ export async function withSystem<T>(
   await using system = createSystem(config, backends, log, { isPatient: true })
   const ready = async () => {
     await (schema ? prepare(system, backends) : requirePostgres(backends))
-    if (nameserver) await requireNameserver(system)
+    if (nameserver) await (schema ? requireNameserver(system) : requireAnswers(system))
   }
   await ready().catch((error: unknown) => {
     throw isTemporary(error) ? new Unavailable(error.message, { cause: error }) : error

@@ -11,10 +11,14 @@ import type { StoredSecret } from '../../store/encrypted.ts'
 import { lockSchema, migrate, refuseUnknown } from '../../store/migrate.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
+import { usePrimary } from './primaries.ts'
 import { requireDecryptionOf } from './stored-secrets.ts'
 
-/** Tables whose rows are useful for only a few hours. Work has secrets in clear, and would be done a second time. */
-const LEFT_OUT = ['public.work', 'public.mails', 'public.confirmations', 'public.captchas', 'public.sign_ins']
+/**
+ * Tables whose rows are useful for only a few hours. Work has secrets in clear, and would be done a second time. The active
+ * PowerDNS of then may be gone.
+ */
+const LEFT_OUT = ['work', 'mails', 'confirmations', 'captchas', 'sign_ins', 'primaries'].map((name) => `public.${name}`)
 
 /** Milliseconds after which any unfinished backup counts as abandoned. */
 const PART_LIFETIME = 86_400_000
@@ -184,6 +188,7 @@ export async function restoreDatabase(system: System, file: string): Promise<Con
   }
   await transaction(system.db, fill, { anySchema: true })
   await migrate(url)
+  await usePrimary(system)
   // Otherwise Postgres would have no statistics at first.
   await query(system.db, 'analyze')
   return contents
