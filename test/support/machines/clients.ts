@@ -50,6 +50,9 @@ export class Sights {
   }
 }
 
+/** What the client says when a write fails because an earlier one, which got no answer, was carried out after all. */
+export const LATE = 'unknown: an earlier write was carried out meanwhile'
+
 /**
  * An ordinary client of the API: after a 503 it repeats the request once, when the answer says. Where it gets no answer, or
  * one that is not the service's own, it repeats a read; of a write it says 503 and that the outcome is unknown.
@@ -76,10 +79,11 @@ export class OrdinaryClient extends Client {
       answer = await this.#once(method, path, json)
     }
     sight.note(began, answer.status !== 503)
+    if (method === 'GET') return answer
     const domain = /[\w-]+\.example/.exec(path + JSON.stringify(json))?.[0] ?? ''
-    if (method !== 'GET' && answer.text.startsWith('unknown')) this.#open.add(domain)
-    if (answer.status < 400 || answer.status > 499 || !this.#open.has(domain)) return answer
-    return { ...answer, status: 503, text: 'unknown: an earlier write was carried out meanwhile' }
+    if (answer.text.startsWith('unknown')) this.#open.add(domain)
+    if (answer.status < 400 || answer.status > 499 || !this.#open.delete(domain)) return answer
+    return { ...answer, status: 503, text: LATE }
   }
 
   async #once(method: string, path: string, json: unknown): Promise<Answer> {
