@@ -24,8 +24,7 @@ test('PowerDNS with an untrusted certificate does not get the API key', async (t
   const api = new Api({ url: `https://127.0.0.1:${await listening(server)}`, key: 'secret', connections: 1 })
   const error = await t.throwsAsync(api.call('GET', '/zones', 5_000), { instanceOf: NameserverFailure })
   t.regex(error.message, /self-signed certificate/)
-  t.is(error.kind, 'unreachable')
-  api.close()
+  await api.close()
   server.close()
 })
 

@@ -52,8 +52,8 @@ test.before('a server in place of PowerDNS', async () => {
   api = new Api({ url, key: 'key', connections: 1 })
 })
 
-test.after.always(() => {
-  api.close()
+test.after.always(async () => {
+  await api.close()
   server.close()
 })
 
