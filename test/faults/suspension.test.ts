@@ -105,7 +105,8 @@ async function checkEnd(t: ExecutionContext, name: string, { command }: Step, ke
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   if (command === 'suspend') {
     t.is((await ask(servers().powerDns, `www.${name}`, 'A')).rcode, 'REFUSED')
-    t.true((await zoneplane('domain', 'resume-serving', name))[0])
+    const [isDone, printed] = await zoneplane('domain', 'resume-serving', name)
+    t.true(isDone, printed)
   }
   t.deepEqual(await lookUp(servers().powerDns, `www.${name}`, 'A'), ['192.0.2.1'])
   t.deepEqual(await publicKeys(name), keys)
