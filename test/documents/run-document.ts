@@ -11,6 +11,7 @@ const COPIED: Record<string, RegExp> = {
   AT: /.*"created":"([^"]*)"/s,
   ETAG: /^ETag: (\S+)/m,
   ID: /"id":"([^"]*)"/,
+  LOGIN: /"token":"([^"]*)"/,
 }
 
 interface Reader {

@@ -7,6 +7,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import os from 'node:os'
 import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 import { promisify } from 'node:util'
 import { projectFolder } from '../../src/installation/project.ts'
 import { post, readUrl } from '../../src/service/webhooks/receivers.ts'
@@ -330,6 +331,20 @@ test('what comes before a short header does no harm', async (t) => {
   t.deepEqual(await post(near, { url, ...BODY }, never), { answer: 204, problem: null })
 })
 
+/** Returns the problem of a request to each URL, sent by a process of its own that trusts an authority. */
+async function postAll(urls: string[], resolver: { endpoint: string }, authority: { file: string }): Promise<string[]> {
+  const program = `const { post } = await import('${built('service/webhooks/receivers.js')}')
+    const { readConfig } = await import('${built('settings/config.js')}')
+    const config = readConfig({ RESOLVERS: '${resolver.endpoint}', WEBHOOK_NETWORKS: '127.0.0.1' })
+    for (const url of process.argv.slice(1))
+      console.log((await post(config, { url, headers: {}, body: '{}' }, new AbortController().signal)).problem)`
+  // Node reads the certificates that it trusts besides at its start. The other variable must have no effect.
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: authority.file, NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  const args = ['--input-type=module', '-e', program, ...urls]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env })
+  return stdout.trim().split('\n')
+}
+
 test('TLS is required, and its certificate must be valid for the name', async (t) => {
   const [authority, stranger] = [await makeAuthority(newFolder()), await makeAuthority(newFolder())]
   const cases: [name: string, certificate: Certificate, problem: string | null][] = [
@@ -356,16 +371,7 @@ test('TLS is required, and its certificate must be valid for the name', async (t
     await plain.close()
   })
   urls.push(plain.url.replace('http:', 'https:'))
-  // Node reads the certificates that it trusts besides at its start.
-  const program = `const { post } = await import('${built('service/webhooks/receivers.js')}')
-    const { readConfig } = await import('${built('settings/config.js')}')
-    const config = readConfig({ RESOLVERS: '${resolver.endpoint}', WEBHOOK_NETWORKS: '127.0.0.1' })
-    for (const url of process.argv.slice(1))
-      console.log((await post(config, { url, headers: {}, body: '{}' }, new AbortController().signal)).problem)`
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, ...urls], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority.file },
-  })
-  const problems = stdout.trim().split('\n')
+  const problems = await postAll(urls, resolver, authority)
   // Without TLS, the receiver may close before it is clear what is wrong.
   t.not(problems.pop(), 'null')
   t.deepEqual(
@@ -374,6 +380,32 @@ test('TLS is required, and its certificate must be valid for the name', async (t
   )
   t.is(received, 1)
   t.deepEqual(plain.received, [])
+})
+
+test('a receiver gets no second handshake of TLS 1.2', async (t) => {
+  const authority = await makeAuthority(newFolder())
+  const certificate = await authority.issue(['again.example.org'])
+  let begun = 0
+  const handshakes: (Error | null)[] = []
+  const server = createTlsServer({ ...certificate, maxVersion: 'TLSv1.2' }, (socket) => {
+    begun++
+    socket.on('error', () => undefined)
+    socket.renegotiate({}, (error) => {
+      handshakes.push(error)
+      socket.end('HTTP/1.1 204 X\r\n\r\n')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const resolver = await startResolver([['127.0.0.1']])
+  t.teardown(() => {
+    resolver.close()
+    server.close()
+  })
+  const url = `https://again.example.org:${(server.address() as AddressInfo).port}/`
+  const [problem] = await postAll([url], resolver, authority)
+  t.not(problem, 'null')
+  t.is(begun, 1)
+  t.deepEqual(handshakes, [])
 })
 
 test('names, connections, TLS and headers that come slowly or never have the ten seconds together', async (t) => {
