@@ -1,7 +1,7 @@
 import './style/style.css'
 import { render } from 'preact'
 import { App, type Page } from './app.tsx'
-import { later } from './parts/later.tsx'
+import { later } from './kit/later.tsx'
 import { startRouting } from './router.ts'
 
 /** The pages that are not in the bundle: they import what all pages share from the app, so it does not name them. */

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Factor } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
 import { loadMe } from '../api/me.ts'
-import { Code, Form, useAction } from '../parts/form.tsx'
+import { Code, Form, useAction } from '../kit/form.tsx'
 
 /** The parameters of a form that changes a factor. */
 export interface DeedProps {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Account } from '../api/account.ts'
 import { withPassword } from '../api/captcha.ts'
 import { api, ask } from '../api/client.ts'
-import { Field, Form, useAction } from '../parts/form.tsx'
+import { Field, Form, useAction } from '../kit/form.tsx'
 import { type Kinds, useCredentials } from './credentials.tsx'
 
 /** Has a link mailed to a new address, which makes it the address of the account. */

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Account } from '../api/account.ts'
 import { isLogin } from '../api/me.ts'
 import { signed } from '../api/passkeys.ts'
-import { type Action, Code, Field } from '../parts/form.tsx'
+import { type Action, Code, Field } from '../kit/form.tsx'
 
 /** The kinds of second factors that an account has. */
 export interface Kinds {

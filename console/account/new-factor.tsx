@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { NewFactor } from '../api/account.ts'
 import { api, ask, askWhole, Refused } from '../api/client.ts'
-import { Copy } from '../parts/copy.tsx'
-import { Field, Form, useAction } from '../parts/form.tsx'
-import { QrCode } from '../parts/qr-code.tsx'
-import { Dialog } from '../parts/review.tsx'
+import { Copy } from '../kit/copy.tsx'
+import { Field, Form, useAction } from '../kit/form.tsx'
+import { Dialog } from '../kit/review.tsx'
 import { Activate } from './activate.tsx'
+import { QrCode } from './qr-code.tsx'
 
 interface Props {
   email: string

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { me } from '../api/me.ts'
 import { deleteToken, listTokens } from '../api/tokens.ts'
-import { counted } from '../model/rrset.ts'
-import { Act, Refusal, useAction } from '../parts/form.tsx'
+import { Act, Refusal, useAction } from '../kit/form.tsx'
+import { counted } from '../rrsets/rrset.ts'
 
 /** Ends all sessions of the account that began with its password, except this one. */
 export function OtherSessions() {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Account } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
-import { Checkbox, Refusal, useAction } from '../parts/form.tsx'
+import { Checkbox, Refusal, useAction } from '../kit/form.tsx'
 
 /** Whether the operator may send more than the necessary mails. It is saved at once. */
 export function Outreach({ account }: { account: Account }) {

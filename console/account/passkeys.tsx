@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { loadMe } from '../api/me.ts'
 import { addPasskey, type Passkey } from '../api/passkeys.ts'
-import { Field, Form, useAction } from '../parts/form.tsx'
+import { Field, Form, useAction } from '../kit/form.tsx'
 import { FactorList } from './factors.tsx'
 
 interface Props {

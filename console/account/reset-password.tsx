@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useProof } from '../api/captcha.ts'
 import { api, ask } from '../api/client.ts'
-import { Form, useAction } from '../parts/form.tsx'
-import { useAsked } from '../parts/loading.tsx'
+import { Form, useAction } from '../kit/form.tsx'
+import { useAsked } from '../kit/loading.tsx'
 
 interface Props {
   email: string

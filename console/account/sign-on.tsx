@@ -1,7 +1,7 @@
 import { api, ask } from '../api/client.ts'
-import { Act, Refusal, useAction } from '../parts/form.tsx'
-import { Loaded, useAsked } from '../parts/loading.tsx'
-import { Ago } from '../parts/time.tsx'
+import { Act, Refusal, useAction } from '../kit/form.tsx'
+import { Loaded, useAsked } from '../kit/loading.tsx'
+import { Ago } from '../kit/time.tsx'
 
 /** The link of the account with single sign-on, and its end. @param name of the issuer */
 export function SignOnLink({ name }: { name: string }) {

@@ -1,8 +1,8 @@
 import type { Client } from 'openapi-fetch'
 import type { paths } from '../../build/api-types.d.ts'
-import { textsIn } from '../model/problems.ts'
 import { Shared } from '../shared.ts'
 import { sayWhy, why, whyHeader } from '../why.ts'
+import { textsIn } from './problems.ts'
 import { noteEnd, session } from './session.ts'
 
 /** What the service refused, or why it could not be asked. */

@@ -1,5 +1,5 @@
-import type { Past } from '../model/advice.ts'
-import type { Change } from '../model/rrset.ts'
+import type { Past } from '../records/advice.ts'
+import type { Change } from '../rrsets/rrset.ts'
 import { api, ask, askPage } from './client.ts'
 
 /** How many changes are read, at most, that the history does not list. */

@@ -1,8 +1,8 @@
 import type { components } from '../../build/api-types.d.ts'
-import { mayWriteIn } from '../model/may-write.ts'
-import { policiesFor } from '../model/rights.ts'
 import { navigate } from '../router.ts'
 import { onChange, Shared } from '../shared.ts'
+import { mayWriteIn } from '../tokens/may-write.ts'
+import { policiesFor } from '../tokens/rights.ts'
 import { api, ask, denials } from './client.ts'
 import { hasExpired, hasLeft, lost, type Session, session } from './session.ts'
 

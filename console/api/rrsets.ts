@@ -1,6 +1,6 @@
 import type { components } from '../../build/api-types.d.ts'
 import { withoutDot } from '../../src/dns/names.ts'
-import type { RRset } from '../model/rrset.ts'
+import type { RRset } from '../rrsets/rrset.ts'
 import { api, ask, askAll, askPage, type Slice } from './client.ts'
 
 /** All RRsets of a domain, page by page. @param onPage called with those so far @throws Refused */

@@ -1,10 +1,10 @@
-import { partsOfDnskey, partsOfNames } from '../model/dnssec.ts'
-import { zoneLines } from '../model/zone-lines.ts'
-import { Copy } from '../parts/copy.tsx'
-import { DsRecords, Parts } from '../parts/key-records.tsx'
-import { Panel } from '../parts/panel.tsx'
+import { Copy } from '../kit/copy.tsx'
+import { Panel } from '../kit/panel.tsx'
 import { stageElsewhere } from '../records/staging.ts'
 import { navigate } from '../router.ts'
+import { zoneLines } from '../rrsets/zone-lines.ts'
+import { partsOfDnskey, partsOfNames } from './dnssec.ts'
+import { DsRecords, Parts } from './key-records.tsx'
 import type { Security } from './security.ts'
 
 /** The states in which the registrar may lack the nameservers. */

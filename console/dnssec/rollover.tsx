@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { api, ask } from '../api/client.ts'
 import { isLogin, mayDelete } from '../api/me.ts'
-import { stepsOf, WAITS } from '../model/dnssec.ts'
-import { Act, Refusal, useAction } from '../parts/form.tsx'
-import { Panel } from '../parts/panel.tsx'
-import { Steps } from '../parts/steps.tsx'
-import { Ago } from '../parts/time.tsx'
+import { Act, Refusal, useAction } from '../kit/form.tsx'
+import { Panel } from '../kit/panel.tsx'
+import { Ago } from '../kit/time.tsx'
+import { stepsOf, WAITS } from './dnssec.ts'
+import { Steps } from './steps.tsx'
 
 type Schemas = components['schemas']
 

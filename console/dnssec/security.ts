@@ -3,7 +3,7 @@ import { api, ask, Refused } from '../api/client.ts'
 import { overviewOf } from '../api/domains.ts'
 import { mayChange } from '../api/me.ts'
 import { nameserversOf } from '../api/rrsets.ts'
-import type { RRset } from '../model/rrset.ts'
+import type { RRset } from '../rrsets/rrset.ts'
 
 type Schemas = components['schemas']
 

@@ -3,7 +3,7 @@ import { hasNewRole, me } from '../api/me.ts'
 import { actFor, actForOneself, keepMemberships, type Membership, memberships } from '../api/members.ts'
 import { backToOwn, lost, session } from '../api/session.ts'
 import { hasDrafts } from '../kept.ts'
-import { type Action, Refusal, useAction } from '../parts/form.tsx'
+import { type Action, Refusal, useAction } from '../kit/form.tsx'
 import { location } from '../router.ts'
 
 /** For whom one acts, and the way to act for others. */

@@ -1,7 +1,7 @@
 import type { Member } from '../api/members.ts'
-import { domainWords, ROLES } from '../model/rights.ts'
-import { State } from '../parts/state.tsx'
-import { Ago } from '../parts/time.tsx'
+import { State } from '../kit/state.tsx'
+import { Ago } from '../kit/time.tsx'
+import { domainWords, ROLES } from '../tokens/rights.ts'
 
 /** What one can do with a member. */
 export type Deed = 'Change' | 'Remove'

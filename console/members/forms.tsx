@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { changeMember, invite, type Member, removeMember } from '../api/members.ts'
 import { listTokens } from '../api/tokens.ts'
-import { Checkbox, Field, Form, useAction } from '../parts/form.tsx'
-import { Loaded, useAsked } from '../parts/loading.tsx'
-import { Dialog } from '../parts/review.tsx'
-import { tokenName } from '../parts/token.tsx'
+import { Checkbox, Field, Form, useAction } from '../kit/form.tsx'
+import { Loaded, useAsked } from '../kit/loading.tsx'
+import { Dialog } from '../kit/review.tsx'
+import { tokenName } from '../tokens/token.tsx'
 import { type Rights, RightsInput } from './rights-input.tsx'
 
 interface Props {

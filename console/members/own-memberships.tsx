@@ -1,7 +1,7 @@
 import { endMembership, memberships } from '../api/members.ts'
-import { ROLES } from '../model/rights.ts'
-import { Act, Refusal, useAction } from '../parts/form.tsx'
-import { Panel } from '../parts/panel.tsx'
+import { Act, Refusal, useAction } from '../kit/form.tsx'
+import { Panel } from '../kit/panel.tsx'
+import { ROLES } from '../tokens/rights.ts'
 
 /** The accounts for which one may act, and the way out of them. */
 export function OwnMemberships() {

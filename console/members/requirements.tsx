@@ -1,7 +1,7 @@
 import { api, ask } from '../api/client.ts'
 import { membersWithoutFactor } from '../api/members.ts'
-import { Checkbox, Refusal, useAction } from '../parts/form.tsx'
-import { Loaded, useAsked } from '../parts/loading.tsx'
+import { Checkbox, Refusal, useAction } from '../kit/form.tsx'
+import { Loaded, useAsked } from '../kit/loading.tsx'
 
 /** What the account requires of people. Who would be locked out without a second factor is said before. */
 export function Requirements() {

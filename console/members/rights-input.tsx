@@ -1,7 +1,7 @@
 import type { Member } from '../api/members.ts'
-import { type Role, ROLES } from '../model/rights.ts'
-import { DomainsInput } from '../parts/domains-input.tsx'
-import type { Action } from '../parts/form.tsx'
+import { DomainsInput } from '../domains/domains-input.tsx'
+import type { Action } from '../kit/form.tsx'
+import { type Role, ROLES } from '../tokens/rights.ts'
 
 /** What a member may do, and where. */
 export type Rights = Pick<Member, 'role' | 'domains'>

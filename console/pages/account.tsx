@@ -10,11 +10,11 @@ import type { Account, Factor } from '../api/account.ts'
 import { api, ask } from '../api/client.ts'
 import { bearer, isLogin, mayChangeAccount, me } from '../api/me.ts'
 import type { Passkey } from '../api/passkeys.ts'
+import { Loaded, useAsked } from '../kit/loading.tsx'
+import { Panel } from '../kit/panel.tsx'
+import { Ago } from '../kit/time.tsx'
 import { OwnMemberships } from '../members/own-memberships.tsx'
-import { counted } from '../model/rrset.ts'
-import { Loaded, useAsked } from '../parts/loading.tsx'
-import { Panel } from '../parts/panel.tsx'
-import { Ago } from '../parts/time.tsx'
+import { counted } from '../rrsets/rrset.ts'
 
 /** The account of the session: its address, password, second factors, passkeys and sessions, and its end. */
 export function AccountPage() {

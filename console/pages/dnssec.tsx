@@ -1,11 +1,11 @@
 import { mayDelete } from '../api/me.ts'
+import { outlookOf } from '../dnssec/outlook.ts'
 import { OutlookCard } from '../dnssec/outlook-card.tsx'
 import { OwnParent, Registrar } from '../dnssec/registrar.tsx'
 import { NewRollover, Rollover } from '../dnssec/rollover.tsx'
 import { securityOf } from '../dnssec/security.ts'
-import { outlookOf } from '../model/outlook.ts'
-import { domainChanged } from '../parts/domain-header.tsx'
-import { Loaded, useAsked } from '../parts/loading.tsx'
+import { domainChanged } from '../domains/domain-header.tsx'
+import { Loaded, useAsked } from '../kit/loading.tsx'
 
 /** What is left to do until a domain is secure, what to give to the registrar, and the replacement of its key. */
 export function DnssecPage({ name }: { name: string }) {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ResetPassword } from '../account/reset-password.tsx'
-import { Card } from '../parts/card.tsx'
-import { Field } from '../parts/form.tsx'
+import { Card } from '../kit/card.tsx'
+import { Field } from '../kit/form.tsx'
 
 /** Has a link mailed that sets a new password. */
 export function ForgottenPage() {

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { mayChangeAccount, mayManageMembers } from '../api/me.ts'
 import { type Member, memberPage } from '../api/members.ts'
+import { Loaded, useMore } from '../kit/loading.tsx'
 import { type Deed, MemberCard } from '../members/card.tsx'
 import { MemberForm, Removal } from '../members/forms.tsx'
 import { Requirements } from '../members/requirements.tsx'
-import { Loaded, useMore } from '../parts/loading.tsx'
 
 /** The form that is open, and the member; without one, an invitation. */
 interface Open {

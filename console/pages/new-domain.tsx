@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { noteDomains } from '../api/me.ts'
-import { typedName } from '../model/policies.ts'
-import { mistakesOf, type Preview, previewOf } from '../model/zonefile.ts'
-import { Difference } from '../parts/difference.tsx'
-import { Field, Form, useAction } from '../parts/form.tsx'
-import { usePaused } from '../parts/use-paused.ts'
-import { ZonefileInput } from '../parts/zonefile-input.tsx'
+import { Field, Form, useAction } from '../kit/form.tsx'
+import { usePaused } from '../kit/use-paused.ts'
 import { location, navigate } from '../router.ts'
+import { Difference } from '../rrsets/difference.tsx'
+import { mistakesOf, type Preview, previewOf } from '../rrsets/zonefile.ts'
+import { ZonefileInput } from '../rrsets/zonefile-input.tsx'
+import { typedName } from '../tokens/policies.ts'
 
 /** Creates a domain, perhaps with the records of a zone file, which are shown before. */
 export function NewDomainPage() {

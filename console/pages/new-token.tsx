@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { api, ask, Refused } from '../api/client.ts'
 import { addPolicy, deleteToken, domainHolding, type NewToken, policiesOf } from '../api/tokens.ts'
-import { isSameScope, type Policy, subnameOf, typedName } from '../model/policies.ts'
-import { type Place, type Preset, PRESETS } from '../model/presets.ts'
-import { Act, type Action, Field, Form, useAction } from '../parts/form.tsx'
-import { NewSecret } from '../parts/new-secret.tsx'
-import { MAY_NOT_MANAGE, Policies, tokenName } from '../parts/token.tsx'
+import { Act, type Action, Field, Form, useAction } from '../kit/form.tsx'
+import { NewSecret } from '../tokens/new-secret.tsx'
+import { isSameScope, type Policy, subnameOf, typedName } from '../tokens/policies.ts'
+import { type Place, type Preset, PRESETS } from '../tokens/presets.ts'
+import { MAY_NOT_MANAGE, Policies, tokenName } from '../tokens/token.tsx'
 
 /** A token that was made, and how far. */
 export interface Made {

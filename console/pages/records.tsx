@@ -1,10 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { editOf } from '../model/rows.ts'
-import { counted, rrsetKey } from '../model/rrset.ts'
-import { usualTtl } from '../model/ttl.ts'
-import { Applied } from '../parts/applied.tsx'
-import { Failure } from '../parts/loading.tsx'
+import { Failure } from '../kit/loading.tsx'
 import { Add, type Adding, FIRST } from '../records/add.tsx'
+import { Applied } from '../records/applied.tsx'
 import { Hints } from '../records/hints.tsx'
 import { keyboard, Keys } from '../records/keys.tsx'
 import { Publish } from '../records/publish.tsx'
@@ -17,6 +14,9 @@ import { Tray } from '../records/tray.tsx'
 import { useKeys } from '../records/use-keys.ts'
 import { useRecords } from '../records/use-records.ts'
 import { location } from '../router.ts'
+import { editOf } from '../rrsets/rows.ts'
+import { counted, rrsetKey } from '../rrsets/rrset.ts'
+import { usualTtl } from '../rrsets/ttl.ts'
 
 /** How many rows the keys of a page go up or down. */
 const PAGE = 10

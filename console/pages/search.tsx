@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { searchRRsets } from '../api/rrsets.ts'
-import { contentOf } from '../model/fields.ts'
-import { inOrder } from '../model/order.ts'
-import { shownName } from '../model/rrset.ts'
-import { List } from '../parts/list.tsx'
-import { Loaded, useMore } from '../parts/loading.tsx'
-import { TypeBadge } from '../parts/type-badge.tsx'
+import { List } from '../kit/list.tsx'
+import { Loaded, useMore } from '../kit/loading.tsx'
 import { location, navigate } from '../router.ts'
+import { contentOf } from '../rrsets/fields.ts'
+import { inOrder } from '../rrsets/order.ts'
+import { shownName } from '../rrsets/rrset.ts'
+import { TypeBadge } from '../rrsets/type-badge.tsx'
 
 const queryOf = (parameters: Record<string, string>) => new URLSearchParams(parameters).toString()
 

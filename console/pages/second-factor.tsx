@@ -4,9 +4,9 @@ import { api, ask } from '../api/client.ts'
 import { loadMe } from '../api/me.ts'
 import { signOut } from '../api/me.ts'
 import { signed } from '../api/passkeys.ts'
-import { Card } from '../parts/card.tsx'
-import { Act, Code, Form, Refusal, useAction } from '../parts/form.tsx'
-import { Loaded, useAsked } from '../parts/loading.tsx'
+import { Card } from '../kit/card.tsx'
+import { Act, Code, Form, Refusal, useAction } from '../kit/form.tsx'
+import { Loaded, useAsked } from '../kit/loading.tsx'
 
 /** Asks for the code or passkey that the log-in still lacks. */
 export function SecondFactorPage() {

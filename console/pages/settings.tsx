@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { bearer, mayDelete, noteDomains } from '../api/me.ts'
-import { ttlWords } from '../model/ttl.ts'
-import { Field, Form, useAction } from '../parts/form.tsx'
-import { Loaded, useAsked } from '../parts/loading.tsx'
-import { Panel } from '../parts/panel.tsx'
-import { Why } from '../parts/review.tsx'
-import { Time } from '../parts/time.tsx'
+import { Field, Form, useAction } from '../kit/form.tsx'
+import { Loaded, useAsked } from '../kit/loading.tsx'
+import { Panel } from '../kit/panel.tsx'
+import { Why } from '../kit/review.tsx'
+import { Time } from '../kit/time.tsx'
 import { navigate } from '../router.ts'
+import { ttlWords } from '../rrsets/ttl.ts'
 
 /** What holds for a domain as a whole, and its deletion. */
 export function SettingsPage({ name }: { name: string }) {

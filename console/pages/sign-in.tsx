@@ -5,9 +5,9 @@ import { begin } from '../api/me.ts'
 import { signed } from '../api/passkeys.ts'
 import { hasExpired, hasLeft } from '../api/session.ts'
 import { leave, linking } from '../api/sign-on.ts'
-import { Card } from '../parts/card.tsx'
-import { Act, Field, focusFirst, Form, Refusal, useAction } from '../parts/form.tsx'
-import { refusedBy, useAsked } from '../parts/loading.tsx'
+import { Card } from '../kit/card.tsx'
+import { Act, Field, focusFirst, Form, Refusal, useAction } from '../kit/form.tsx'
+import { refusedBy, useAsked } from '../kit/loading.tsx'
 
 /** The fragment of the address that `npm start` prints: whoever opens it has a token. */
 const TOKEN = '#token'

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { useProof } from '../api/captcha.ts'
 import { api, ask } from '../api/client.ts'
-import { Card } from '../parts/card.tsx'
-import { Checkbox, Field, Form, useAction } from '../parts/form.tsx'
-import { Loaded, useAsked } from '../parts/loading.tsx'
+import { Card } from '../kit/card.tsx'
+import { Checkbox, Field, Form, useAction } from '../kit/form.tsx'
+import { Loaded, useAsked } from '../kit/loading.tsx'
 
 type Offer = components['schemas']['Offer']
 

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Refused } from '../api/client.ts'
 import { comeBack } from '../api/sign-on.ts'
-import { Card } from '../parts/card.tsx'
-import { Failure, refusedBy } from '../parts/loading.tsx'
+import { Card } from '../kit/card.tsx'
+import { Failure, refusedBy } from '../kit/loading.tsx'
 
 /** Where the callback of single sign-on leads: the session begins, or the page says why not. */
 export function SignedInPage() {

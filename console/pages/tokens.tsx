@@ -1,8 +1,8 @@
 import { me } from '../api/me.ts'
 import { listTokens, type Token } from '../api/tokens.ts'
-import { useAsked } from '../parts/loading.tsx'
-import { Managed } from '../parts/token.tsx'
-import { TokenCard } from '../parts/token-card.tsx'
+import { useAsked } from '../kit/loading.tsx'
+import { Managed } from '../tokens/token.tsx'
+import { TokenCard } from '../tokens/token-card.tsx'
 
 /** The account's tokens, with those of sign-ins. */
 export function TokensPage() {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { maySee } from '../api/me.ts'
 import { type Webhook, webhookPage } from '../api/webhooks.ts'
-import { Loaded, useMore } from '../parts/loading.tsx'
+import { Loaded, useMore } from '../kit/loading.tsx'
 import { WebhookCard } from '../webhooks/card.tsx'
 import { Confirmation, type Deed, type Done, SecretDialog, WebhookForm } from '../webhooks/forms.tsx'
 

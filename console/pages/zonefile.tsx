@@ -3,13 +3,13 @@ import { api, ask, askWhole, problemsOf, type Refused, versionOf } from '../api/
 import { readDomain } from '../api/domains.ts'
 import { mayChange, me } from '../api/me.ts'
 import { draftKey, useKept } from '../kept.ts'
-import { type Change, counted } from '../model/rrset.ts'
-import { additionsTo, judged, mistakesOf } from '../model/zonefile.ts'
-import { Applied } from '../parts/applied.tsx'
-import { Loaded, useAsked } from '../parts/loading.tsx'
-import { Review } from '../parts/review.tsx'
-import { usePaused } from '../parts/use-paused.ts'
-import { focusMistakes, ZonefileInput } from '../parts/zonefile-input.tsx'
+import { Loaded, useAsked } from '../kit/loading.tsx'
+import { Review } from '../kit/review.tsx'
+import { usePaused } from '../kit/use-paused.ts'
+import { Applied } from '../records/applied.tsx'
+import { type Change, counted } from '../rrsets/rrset.ts'
+import { additionsTo, judged, mistakesOf } from '../rrsets/zonefile.ts'
+import { focusMistakes, ZonefileInput } from '../rrsets/zonefile-input.tsx'
 
 /** The whole zone as text: shown, edited, replaced by a file, downloaded. */
 export function ZonefilePage({ name }: { name: string }) {

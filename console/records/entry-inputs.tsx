@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks'
-import { type Entry, type Judgement, withText, withValue } from '../model/entry.ts'
-import { answered, type Field, FIELDS } from '../model/fields.ts'
+import { type Entry, type Judgement, withText, withValue } from '../rrsets/entry.ts'
+import { answered, type Field, FIELDS } from '../rrsets/fields.ts'
 import { Taken } from './taken.tsx'
 
 interface EntryProps {

@@ -1,5 +1,5 @@
 import { useCallback } from 'preact/hooks'
-import { lineCountOf, type Row } from '../model/rows.ts'
+import { lineCountOf, type Row } from '../rrsets/rows.ts'
 
 /** The heights of rows in rem; style/pages.css has them, too. */
 const PADDING = 1.1875

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type Advice, adviceOn } from '../model/advice.ts'
-import { type Row, titleOf } from '../model/rows.ts'
-import { counted, rrsetKey } from '../model/rrset.ts'
+import { type Row, titleOf } from '../rrsets/rows.ts'
+import { counted, rrsetKey } from '../rrsets/rrset.ts'
+import { type Advice, adviceOn } from './advice.ts'
 
 /** How many hints are listed. */
 const MOST_HINTS = 100

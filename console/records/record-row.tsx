@@ -1,9 +1,9 @@
-import type { Collision } from '../model/draft.ts'
-import { type Row, shownLines, titleOf, wordFor } from '../model/rows.ts'
-import { shownName, type State } from '../model/rrset.ts'
-import { ttlWords } from '../model/ttl.ts'
-import { Sign } from '../parts/difference.tsx'
-import { TypeBadge } from '../parts/type-badge.tsx'
+import { Sign } from '../rrsets/difference.tsx'
+import { type Row, shownLines, titleOf, wordFor } from '../rrsets/rows.ts'
+import { shownName, type State } from '../rrsets/rrset.ts'
+import { ttlWords } from '../rrsets/ttl.ts'
+import { TypeBadge } from '../rrsets/type-badge.tsx'
+import type { Collision } from './draft.ts'
 import { SHOWN_RECORDS } from './heights.ts'
 
 /** More characters of a record are not visible in any window. */

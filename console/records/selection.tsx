@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Row } from '../model/rows.ts'
-import { counted, replaced, type State } from '../model/rrset.ts'
-import { ttlProblem, typedTtl } from '../model/ttl.ts'
-import { zoneLines } from '../model/zone-lines.ts'
-import { Copy } from '../parts/copy.tsx'
+import { Copy } from '../kit/copy.tsx'
+import type { Row } from '../rrsets/rows.ts'
+import { counted, replaced, type State } from '../rrsets/rrset.ts'
+import { ttlProblem, typedTtl } from '../rrsets/ttl.ts'
+import { zoneLines } from '../rrsets/zone-lines.ts'
 
 interface SelectionProps {
   domain: string

@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks'
 import { me } from '../api/me.ts'
 import { draftKey, keep, keptBehind, read, useKept } from '../kept.ts'
-import { type Edit, type Edits, staged } from '../model/draft.ts'
 import { Shared } from '../shared.ts'
+import { type Edit, type Edits, staged } from './draft.ts'
 
 type Kept = [place: string, edit: Edit][] | undefined
 

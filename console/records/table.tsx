@@ -1,6 +1,6 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Row } from '../model/rows.ts'
+import type { Row } from '../rrsets/rows.ts'
 import { useFixedHeight } from './heights.ts'
 
 /** Pixels above and below the window in which rows are drawn, too. */

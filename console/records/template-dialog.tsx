@@ -1,11 +1,11 @@
 import { useId, useState } from 'preact/hooks'
-import type { Edit } from '../model/draft.ts'
-import type { Row } from '../model/rows.ts'
-import { counted } from '../model/rrset.ts'
-import { answerTo, editsFor, TEMPLATES } from '../model/templates.ts'
-import { Field } from '../parts/form.tsx'
-import { Dialog } from '../parts/review.tsx'
+import { Field } from '../kit/form.tsx'
+import { Dialog } from '../kit/review.tsx'
+import type { Row } from '../rrsets/rows.ts'
+import { counted } from '../rrsets/rrset.ts'
 import { suggestWhy } from '../why.ts'
+import type { Edit } from './draft.ts'
+import { answerTo, editsFor, TEMPLATES } from './templates.ts'
 
 interface TemplateProps {
   domain: string

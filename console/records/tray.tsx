@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import type { Edits } from '../model/draft.ts'
-import { wordFor } from '../model/rows.ts'
-import { counted } from '../model/rrset.ts'
+import { wordFor } from '../rrsets/rows.ts'
+import { counted } from '../rrsets/rrset.ts'
+import type { Edits } from './draft.ts'
 
 interface TrayProps {
   domain: string

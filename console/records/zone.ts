@@ -2,10 +2,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Refused } from '../api/client.ts'
 import { readDomain } from '../api/domains.ts'
 import { allRRsets } from '../api/rrsets.ts'
-import { byPlace, type Edits, type RRsets } from '../model/draft.ts'
-import type { RRset } from '../model/rrset.ts'
-import { applied } from '../model/state.ts'
-import { useAsked } from '../parts/loading.tsx'
+import { useAsked } from '../kit/loading.tsx'
+import type { RRset } from '../rrsets/rrset.ts'
+import { applied } from '../rrsets/state.ts'
+import { byPlace, type Edits, type RRsets } from './draft.ts'
 
 /** The records of a domain, as far as they have come. */
 export interface Zone {

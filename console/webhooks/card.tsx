@@ -8,14 +8,14 @@ import {
   testWebhook,
   type Webhook,
 } from '../api/webhooks.ts'
-import { failureOf, lastReceived, outcomeWords, reasonWords, topicWords, webhookState } from '../model/webhooks.ts'
-import { Act, Refusal, useAction } from '../parts/form.tsx'
-import { Loaded, useMore } from '../parts/loading.tsx'
-import { Opened } from '../parts/opened.tsx'
-import { State } from '../parts/state.tsx'
-import { Ago, Time } from '../parts/time.tsx'
+import { Act, Refusal, useAction } from '../kit/form.tsx'
+import { Loaded, useMore } from '../kit/loading.tsx'
+import { Opened } from '../kit/opened.tsx'
+import { State } from '../kit/state.tsx'
+import { Ago, Time } from '../kit/time.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { CONFIRMED, type Deed } from './forms.tsx'
+import { failureOf, lastReceived, outcomeWords, reasonWords, topicWords, webhookState } from './webhooks.ts'
 
 interface Props {
   webhook: Webhook

@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks'
 import type { Delivery } from '../api/webhooks.ts'
-import { counted } from '../model/rrset.ts'
-import { answerWords, deliveryState, typeWords } from '../model/webhooks.ts'
-import { type Asked, Loaded } from '../parts/loading.tsx'
-import { State } from '../parts/state.tsx'
-import { Ago } from '../parts/time.tsx'
+import { type Asked, Loaded } from '../kit/loading.tsx'
+import { State } from '../kit/state.tsx'
+import { Ago } from '../kit/time.tsx'
+import { counted } from '../rrsets/rrset.ts'
+import { answerWords, deliveryState, typeWords } from './webhooks.ts'
 
 interface Props {
   asked: Asked<Delivery[]>

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { addWebhook, changeWebhook, deleteWebhook, rotateSecret, type Webhook } from '../api/webhooks.ts'
-import { type Group, GROUPS } from '../model/webhooks.ts'
-import { DomainsInput } from '../parts/domains-input.tsx'
-import { Field, Form, useAction } from '../parts/form.tsx'
-import { Secret } from '../parts/new-secret.tsx'
-import { Dialog } from '../parts/review.tsx'
+import { DomainsInput } from '../domains/domains-input.tsx'
+import { Field, Form, useAction } from '../kit/form.tsx'
+import { Dialog } from '../kit/review.tsx'
+import { Secret } from '../tokens/new-secret.tsx'
+import { type Group, GROUPS } from './webhooks.ts'
 
 /** What is done with a webhook once it is confirmed. */
 export const CONFIRMED = ['Make a new secret', 'Turn off', 'Delete'] as const

@@ -1,8 +1,8 @@
 import test from 'ava'
-import { adviceBy, adviceOn, cachedFor, lossesBy, type Past } from '../../console/model/advice.ts'
-import { byPlace } from '../../console/model/draft.ts'
-import { titleOf } from '../../console/model/rows.ts'
-import { type RRset, rrsetKey } from '../../console/model/rrset.ts'
+import { adviceBy, adviceOn, cachedFor, lossesBy, type Past } from '../../console/records/advice.ts'
+import { byPlace } from '../../console/records/draft.ts'
+import { titleOf } from '../../console/rrsets/rows.ts'
+import { type RRset, rrsetKey } from '../../console/rrsets/rrset.ts'
 
 const DOMAIN = 'shop.test'
 

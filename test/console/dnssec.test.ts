@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { partsOfDnskey, partsOfDs } from '../../console/model/dnssec.ts'
+import { partsOfDnskey, partsOfDs } from '../../console/dnssec/dnssec.ts'
 import { currentTime, later } from '../../src/time.ts'
 import { withBrowser } from '../support/browser.ts'
 import { domainOf, newDomain, succeeded } from '../support/clients/api.ts'

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { countOf, mistakesOf, previewOf } from '../../console/model/zonefile.ts'
+import { countOf, mistakesOf, previewOf } from '../../console/rrsets/zonefile.ts'
 import { resumeServing, suspend } from '../../src/service/operation/suspension.ts'
 import { query } from '../../src/store/database.ts'
 import { PHONE, withBrowser } from '../support/browser.ts'

@@ -1,9 +1,9 @@
 import test from 'ava'
-import { bulkBody, byPlace, type Edit, type Edits, merge, type RRsets, staged } from '../../console/model/draft.ts'
-import { problemsByPlace } from '../../console/model/problems.ts'
-import { rowsOf, shownLines, wordFor } from '../../console/model/rows.ts'
-import { type RRset, rrsetKey, type State } from '../../console/model/rrset.ts'
-import { applied } from '../../console/model/state.ts'
+import { problemsByPlace } from '../../console/api/problems.ts'
+import { bulkBody, byPlace, type Edit, type Edits, merge, type RRsets, staged } from '../../console/records/draft.ts'
+import { rowsOf, shownLines, wordFor } from '../../console/rrsets/rows.ts'
+import { type RRset, rrsetKey, type State } from '../../console/rrsets/rrset.ts'
+import { applied } from '../../console/rrsets/state.ts'
 
 const state = (ttl: number, ...records: string[]): State => ({ ttl, records })
 const ONE = state(3600, '192.0.2.1')

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { expiryOf, secondsOf, shownDuration, typedDuration } from '../../console/model/durations.ts'
+import { expiryOf, secondsOf, shownDuration, typedDuration } from '../../console/kit/durations.ts'
 import { duration } from '../../src/http/fields/durations.ts'
 
 /** A typed duration as the API prints it, when it has read it. */

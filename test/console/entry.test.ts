@@ -1,10 +1,10 @@
 import test from 'ava'
 import { execFileSync } from 'node:child_process'
-import { curlCommand } from '../../console/model/curl.ts'
-import { entryOf, judge, retyped, wholeProblems, withText, withValue } from '../../console/model/entry.ts'
-import { ownerOf } from '../../console/model/owner.ts'
-import { atMost, ttlProblem, typedTtl, usualTtl } from '../../console/model/ttl.ts'
-import { zoneLines } from '../../console/model/zone-lines.ts'
+import { curlCommand } from '../../console/records/curl.ts'
+import { entryOf, judge, retyped, wholeProblems, withText, withValue } from '../../console/rrsets/entry.ts'
+import { ownerOf } from '../../console/rrsets/owner.ts'
+import { atMost, ttlProblem, typedTtl, usualTtl } from '../../console/rrsets/ttl.ts'
+import { zoneLines } from '../../console/rrsets/zone-lines.ts'
 import { readZoneFile } from '../../src/dns/zonefile.ts'
 
 // What is typed in the forms of the records page, and what is copied from there.

@@ -9,7 +9,7 @@ import {
   questionIn,
   recordOf,
   valuesOf,
-} from '../../console/model/fields.ts'
+} from '../../console/rrsets/fields.ts'
 import { split, takeCounted } from '../../src/dns/octets.ts'
 import { parseRdata } from '../../src/dns/rdata.ts'
 import { EXAMPLES } from '../dns/examples/index.ts'

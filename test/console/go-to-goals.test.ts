@@ -1,5 +1,5 @@
 import test from 'ava'
-import { goalsFor } from '../../console/model/go-to.ts'
+import { goalsFor } from '../../console/frame/goals.ts'
 
 const RIGHTS = { mayCreate: true, mayManageTokens: true, mayChange: () => true, maySee: () => true }
 const texts = (typed: string, domains: string[], rights: Parameters<typeof goalsFor>[2] = RIGHTS) =>

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { authorOf, byDay, dayWords, deedOf, valuesIn } from '../../console/model/history.ts'
-import type { State } from '../../console/model/rrset.ts'
+import { authorOf, byDay, dayWords, deedOf, valuesIn } from '../../console/history/history.ts'
+import type { State } from '../../console/rrsets/rrset.ts'
 
 // What the page of a domain's history says of its entries.
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { mayWrite, mayWriteIn } from '../../console/model/may-write.ts'
-import { isDefault, placeOf, type Policy, sentenceOf, subnameOf } from '../../console/model/policies.ts'
+import { mayWrite, mayWriteIn } from '../../console/tokens/may-write.ts'
+import { isDefault, placeOf, type Policy, sentenceOf, subnameOf } from '../../console/tokens/policies.ts'
 import { patternProblems } from '../../src/dns/subname-patterns.ts'
 import { mayWrite as serviceMayWrite } from '../../src/service/tokens/policies.ts'
 

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { notAsked, serving } from '../../console/model/serving.ts'
+import { notAsked, serving } from '../../console/domains/serving.ts'
 
 test('which nameservers serve a domain is told by name or number, and how many were not asked', (t) => {
   const at = (name: string, status = 'INSYNC') => ({ name, status })

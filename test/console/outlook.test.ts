@@ -1,7 +1,7 @@
 import test from 'ava'
-import { chainOf, type Check } from '../../console/model/chain.ts'
-import { STATES, stepsOf } from '../../console/model/dnssec.ts'
-import { type Facts, outlookOf } from '../../console/model/outlook.ts'
+import { chainOf, type Check } from '../../console/dnssec/chain.ts'
+import { STATES, stepsOf } from '../../console/dnssec/dnssec.ts'
+import { type Facts, outlookOf } from '../../console/dnssec/outlook.ts'
 
 // What the page of a domain's security says in each state of its check and of its rollover.
 

@@ -1,11 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { domainToASCII } from 'node:url'
-import { filterOf } from '../../console/model/filter.ts'
-import { inOrder } from '../../console/model/order.ts'
-import { asciiName, ownerOf } from '../../console/model/owner.ts'
-import { typedName } from '../../console/model/policies.ts'
-import { replaced } from '../../console/model/rrset.ts'
+import { filterOf } from '../../console/rrsets/filter.ts'
+import { inOrder } from '../../console/rrsets/order.ts'
+import { asciiName, ownerOf } from '../../console/rrsets/owner.ts'
+import { replaced } from '../../console/rrsets/rrset.ts'
+import { typedName } from '../../console/tokens/policies.ts'
 
 const labels = fc.array(fc.stringMatching(/^[a-z0-9_-]{1,4}$/), { maxLength: 4 })
 const subname = fc.oneof(

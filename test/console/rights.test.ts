@@ -1,7 +1,7 @@
 import test from 'ava'
-import { mayWrite, mayWriteIn } from '../../console/model/may-write.ts'
-import type { Policy } from '../../console/model/policies.ts'
-import { deedsOf, domainWords, limitsOf, policiesFor, type Role, roleLimits } from '../../console/model/rights.ts'
+import { mayWrite, mayWriteIn } from '../../console/tokens/may-write.ts'
+import type { Policy } from '../../console/tokens/policies.ts'
+import { deedsOf, domainWords, limitsOf, policiesFor, type Role, roleLimits } from '../../console/tokens/rights.ts'
 
 const ALL = { perm_create_domain: true, perm_delete_domain: true, perm_manage_tokens: true }
 const NONE = { perm_create_domain: false, perm_delete_domain: false, perm_manage_tokens: false }

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { PRESETS } from '../../console/model/presets.ts'
+import { PRESETS } from '../../console/tokens/presets.ts'
 import {
   KEY_FILE,
   KEY_PROGRAMS,
@@ -7,7 +7,7 @@ import {
   programOf,
   PROGRAMS,
   snippetsOf,
-} from '../../console/model/snippets.ts'
+} from '../../console/tokens/snippets.ts'
 import { blocks } from '../clients/support/documents.ts'
 
 const NAMES = Object.keys(PROGRAMS) as ProgramName[]

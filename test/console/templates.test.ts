@@ -1,8 +1,8 @@
 import test from 'ava'
-import { byPlace, type Edits } from '../../console/model/draft.ts'
-import { rowsOf, titleOf } from '../../console/model/rows.ts'
-import { type RRset, rrsetKey } from '../../console/model/rrset.ts'
-import { answerTo, editsFor, TEMPLATES } from '../../console/model/templates.ts'
+import { byPlace, type Edits } from '../../console/records/draft.ts'
+import { answerTo, editsFor, TEMPLATES } from '../../console/records/templates.ts'
+import { rowsOf, titleOf } from '../../console/rrsets/rows.ts'
+import { type RRset, rrsetKey } from '../../console/rrsets/rrset.ts'
 
 const DOMAIN = 'shop.test'
 const NO_EDITS: Edits = new Map()

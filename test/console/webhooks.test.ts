@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Browser, Page } from 'playwright-core'
 import { Webhook as Verifier } from 'standardwebhooks'
-import { GROUPS, typeWords } from '../../console/model/webhooks.ts'
+import { GROUPS, typeWords } from '../../console/webhooks/webhooks.ts'
 import { ACCOUNT_TYPES, DOMAIN_TYPES } from '../../src/service/activity/activity.ts'
 import { GROUPS as KNOWN } from '../../src/service/webhooks/event-groups.ts'
 import { withBrowser } from '../support/browser.ts'

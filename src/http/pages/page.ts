@@ -82,7 +82,7 @@ function markup(part: Part): string {
   return (part || '').replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
 
-/** The mark of Zoneplane, as in console/parts/icons.tsx. */
+/** The mark of Zoneplane, as in console/kit/icons.tsx. */
 export const MARK = html`<svg viewBox="0 0 24 24" aria-hidden="true">
   <path d="M12 12.6 2.5 17.3 12 22l9.5-4.7z" fill="var(--accent)" opacity=".3" />
   <path d="M12 7.8 2.5 12.5l9.5 4.7 9.5-4.7z" fill="var(--accent)" opacity=".55" />
