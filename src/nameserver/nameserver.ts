@@ -21,6 +21,9 @@ export const WAITS: Waits = { dnskeyTtl: 3600, dsMargin: 3600, dsTtl: 86_400, pa
  */
 export const SCRATCH_ZONE: Name = 'probe-dns.zoneplane.invalid.'
 
+/** The zone that shows whether two nameservers have the same data. */
+export const STANDBY_SCRATCH_ZONE: Name = 'probe-standby.zoneplane.invalid.'
+
 /** An RRset as the nameserver serves it: the records are in standard presentation format. */
 export interface PublishedRRset {
   /** Its name without that of the zone; empty at the apex. */

@@ -12,6 +12,7 @@ import { failoverTask } from '../service/operation/failover.ts'
 import { measuringTask } from '../service/operation/measuring.ts'
 import { primariesTask } from '../service/operation/primaries.ts'
 import { reconcileTask, REPAIR_SCANS } from '../service/repair/reconcile.ts'
+import { STANDBY_SCAN } from '../service/repair/standbys.ts'
 import { rolloverScans } from '../service/rollovers/advancing.ts'
 import { catalogScan } from '../service/secondaries/catalogs.ts'
 import { sweepTask } from '../service/secondaries/sweep.ts'
@@ -60,6 +61,7 @@ export async function serve(system: System): Promise<Running> {
   system.log.info('mail destination', { destination: system.mailer.destination })
   const scans = [
     ...REPAIR_SCANS,
+    STANDBY_SCAN,
     ...rolloverScans(),
     catalogScan(),
     DELEGATION_SCAN,

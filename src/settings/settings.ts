@@ -47,7 +47,7 @@ export const GROUPS = {
     databaseUrl: secret(optional('DATABASE_URL', parse.database, 'a private Postgres')`
       Postgres 15 or newer, at one address, such as "postgres://zoneplane@localhost/zoneplane?host=/var/run/postgresql"`),
     pdnsApiUrl: optional('PDNS_API_URL', parse.urls('http:', 'https:'), 'a private PowerDNS')`
-      base URL of PowerDNS' web server, such as "http://127.0.0.1:8081"; or of several with the same data, separated by
+      base URL of PowerDNS' web server, such as "http://127.0.0.1:8081"; or of several, separated by
       commas (docs/operators/primaries.md)`,
     pdnsApiKey: secret(optional('PDNS_API_KEY', String, 'none, required with PDNS_API_URL')`
       API key of that web server, the same at all of them`),

@@ -1,4 +1,6 @@
+import type { Pool } from 'pg'
 import { type Db, maybeOne, one, query } from './database.ts'
+import { alone } from './standbys.ts'
 
 /** The active primary of PowerDNS, as all processes know it (primaries.md). */
 export interface Primary {
@@ -33,18 +35,19 @@ export async function hear(db: Db, term: number): Promise<void> {
 
 /**
  * Makes another primary the active one, unless somebody has changed over since this term, or a process has had an answer
- * within the seconds of `silence`. @returns whether it did
+ * within the seconds of `silence`. All commits under the term have ended then. @returns whether it did
  */
-export async function change(db: Db, term: number, name: string, silence: number): Promise<boolean> {
+export async function change(pool: Pool, term: number, name: string, silence: number): Promise<boolean> {
   const sql = `update primaries set term = term + 1, name = :name, since = clock_timestamp(), heard = clock_timestamp()
     where term = :term and heard <= clock_timestamp() - :silence * interval '1 second' returning term`
-  return (await maybeOne(db, sql, { term, name, silence })) !== undefined
+  return alone(pool, async (trx) => (await maybeOne(trx, sql, { term, name, silence })) !== undefined)
 }
 
 /**
- * Fails a transaction that has published at the primary of an earlier term. The check is read committed, so only a
- * change-over between it and the commit escapes it. @throws Unavailable
+ * Fails a transaction that has published at the primary of an earlier term; until it ends, nobody changes over. Notes the
+ * changed zones as behind at standbys that have databases of their own. It must be the last statement of the transaction.
+ * @throws Unavailable
  */
-export async function requireTerm(trx: Db, term: number): Promise<void> {
-  await query(trx, 'select require_primary_term(:term)', { term })
+export async function requireTerm(trx: Db, term: number, changed: string[]): Promise<void> {
+  await query(trx, 'select require_primary_term(:term, :changed)', { term, changed })
 }

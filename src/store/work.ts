@@ -88,6 +88,7 @@ const SCANNED = {
   rollovers: '(select from rollovers) union all (select from rollover_notices)',
   catalog: 'select from catalog_members where gone or not listed',
   webhooks: 'select from webhook_events',
+  standbys: 'select from standby_zones where due <= now()',
 }
 
 export type Scanned = keyof typeof SCANNED

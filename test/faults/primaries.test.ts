@@ -68,9 +68,12 @@ test('the first one is active; after a command, all changes go to the other one'
   t.deepEqual(changes(second), [])
   t.is(
     (await operator('primary', 'list'))[1].replace(/ +/g, ' '),
-    ['primary state answers zones that differ', `${first.name} active yes 0`, `${second.name} standby yes 0`, ''].join(
-      '\n',
-    ),
+    [
+      'primary state answers zones that differ database',
+      `${first.name} active yes 0 shared`,
+      `${second.name} standby yes 0 shared`,
+      '',
+    ].join('\n'),
   )
   await use(second)
   first.proxy.calls.length = 0

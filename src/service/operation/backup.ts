@@ -18,7 +18,16 @@ import { requireDecryptionOf } from './stored-secrets.ts'
  * Tables whose rows are useful for only a few hours. Work has secrets in clear, and would be done a second time. The active
  * PowerDNS of then may be gone.
  */
-const LEFT_OUT = ['work', 'mails', 'confirmations', 'captchas', 'sign_ins', 'primaries'].map((name) => `public.${name}`)
+const LEFT_OUT = [
+  'work',
+  'mails',
+  'confirmations',
+  'captchas',
+  'sign_ins',
+  'primaries',
+  'standbys',
+  'standby_zones',
+].map((name) => `public.${name}`)
 
 /** Milliseconds after which any unfinished backup counts as abandoned. */
 const PART_LIFETIME = 86_400_000

@@ -6,6 +6,7 @@ import type { Nameserver } from '../../nameserver/nameserver.ts'
 import { transaction } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as store from '../../store/primaries.ts'
+import * as standbys from '../../store/standbys.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { audit } from '../repair/audit.ts'
@@ -38,6 +39,16 @@ const TOLERANCE = 0.01
 export async function usePrimary({ db, primaries }: System): Promise<void> {
   const { members } = primaries
   const known = members.length > 1 ? await store.current(db, members[0]!.name) : await store.find(db)
+  if (known !== undefined) {
+    // Otherwise nobody would know which zones are behind there.
+    const missing = (await standbys.registered(db)).find((name) => members.every((each) => each.name !== name))
+    if (missing !== undefined && missing !== known.name) {
+      throw new StartError(
+        `PDNS_API_URL lacks ${missing}, to which zones are copied: name it there, or forget it (zoneplane primary forget)`,
+      )
+    }
+    await standbys.doubt(db, known.name)
+  }
   if (known !== undefined && !primaries.follow(known)) {
     throw new StartError(
       `PDNS_API_URL lacks ${known.name}, the active PowerDNS: name it there, or change over (zoneplane primary use)`,
@@ -76,6 +87,8 @@ export function primariesTask(system: System): BackgroundTask {
   }
   const follow = async (known: store.Primary) => {
     const former = primaries.active
+    // Before this process sends it anything.
+    await standbys.doubt(system.db, known.name)
     const isKnown = primaries.follow(known)
     if (!isKnown && !isLost)
       log.error('PDNS_API_URL lacks the active PowerDNS; all writes get 503', { primary: known.name })
@@ -144,13 +157,13 @@ async function examine({ log }: System, { name, nameserver }: Member): Promise<v
 }
 
 /** Makes the first standby the active one that can take over. Returns whether one is, or somebody else has changed over. */
-async function changeOver({ config, db, log, pools, primaries }: System, known: store.Primary): Promise<boolean> {
+async function changeOver({ config, db, log, primaries }: System, known: store.Primary): Promise<boolean> {
   for (const { name, nameserver } of primaries.standbys) {
     try {
       await nameserver.probe()
-      const { behind, all } = await lagOf(db, nameserver)
+      const { behind, all } = await lagOf(db, name, nameserver)
       if (behind > all * TOLERANCE) throw new Error(`${behind} of ${all} zones differ there`)
-      if (await store.change(pools.counters, known.term, name, config.pdnsFailover))
+      if (await store.change(db, known.term, name, config.pdnsFailover))
         log.error('PowerDNS does not answer; another one takes over', { primary: name, former: known.name })
       return true
     } catch (error) {
@@ -161,20 +174,25 @@ async function changeOver({ config, db, log, pools, primaries }: System, known: 
 }
 
 /**
- * Counts the zones, and those that a nameserver does not have as Postgres says. Zones that are marked, or written meanwhile,
- * do not count.
+ * Counts the zones, and those that a member does not have as Postgres says. Zones that are marked, or written meanwhile, do
+ * not count, unless they are to be copied there.
  */
-async function lagOf(db: System['db'], nameserver: Nameserver): Promise<{ behind: number; all: number }> {
+async function lagOf(
+  db: System['db'],
+  member: string,
+  nameserver: Nameserver,
+): Promise<{ behind: number; all: number }> {
   const read = () => transaction(db, (trx) => domains.versions(trx))
   const before = await read()
   const serials = await nameserver.serials()
   const now = new Map((await read()).map(({ id, version }) => [id, version]))
   const marked = new Set((await marks.list(db)).map(({ zone }) => zone))
-  const behind = before.filter(({ id, name, version, suspended }) => {
+  const behind = new Set(await standbys.behind(db, member))
+  for (const { id, name, version, suspended } of before) {
     const isWritten = now.get(id) !== version || marked.has(name)
-    return !isWritten && serials.get(absolute(name)) !== (suspended === null ? version : undefined)
-  })
-  return { behind: behind.length, all: before.length }
+    if (!isWritten && serials.get(absolute(name)) !== (suspended === null ? version : undefined)) behind.add(name)
+  }
+  return { behind: behind.size, all: before.length }
 }
 
 /** A primary, for the operator. */
@@ -182,19 +200,38 @@ export interface PrimaryStatus {
   name: string
   active: boolean
   answers: boolean
-  /** The number of its zones that differ from Postgres; null if it does not answer. */
+  /** True if it has a database of its own, to which zones are copied. */
+  own: boolean
+  /** The number of its zones that differ from Postgres, or wait to be copied; null if it does not answer. */
   behind: number | null
 }
 
 /** Lists the primaries in PDNS_API_URL. @throws Unavailable */
 export async function listPrimaries({ db, primaries }: System): Promise<PrimaryStatus[]> {
   const active = (await store.find(db))?.name ?? primaries.active.name
+  const own = await standbys.registered(db)
   return Promise.all(
     primaries.members.map(async ({ name, nameserver }) => {
       const answers = await nameserver.answers(ANSWER_TIME)
-      return { name, active: name === active, answers, behind: answers ? (await lagOf(db, nameserver)).behind : null }
+      const behind = answers ? (await lagOf(db, name, nameserver)).behind : null
+      return { name, active: name === active, answers, own: own.includes(name), behind }
     }),
   )
+}
+
+/** Returns a member that is not the active one, and the active one. @throws NotFound, Conflict */
+export async function standbyNamed(
+  { db, primaries }: Pick<System, 'db' | 'primaries'>,
+  name: string,
+): Promise<{ member: Member; known: store.Primary }> {
+  const member = primaries.members.find((each) => each.name === name)
+  if (member === undefined)
+    throw new NotFound(
+      `${name} is not in PDNS_API_URL, which has ${primaries.members.map((each) => each.name).join(', ')}`,
+    )
+  const known = await store.current(db, primaries.active.name)
+  if (known.name === name) throw new Conflict(`${name} is the active primary already`)
+  return { member, known }
 }
 
 /**
@@ -203,16 +240,12 @@ export async function listPrimaries({ db, primaries }: System): Promise<PrimaryS
  * @throws NotFound, Conflict, NameserverFailure, Unavailable
  */
 export async function changeTo({ db, primaries }: System, name: string, { force }: { force: boolean }): Promise<void> {
-  const member = primaries.members.find((each) => each.name === name)
-  if (member === undefined)
-    throw new NotFound(
-      `${name} is not in PDNS_API_URL, which has ${primaries.members.map((each) => each.name).join(', ')}`,
-    )
-  const known = await store.current(db, primaries.active.name)
-  if (known.name === name) throw new Conflict(`${name} is the active primary already`)
+  const { member, known } = await standbyNamed({ db, primaries }, name)
   await member.nameserver.probe()
-  const { behind, all } = await lagOf(db, member.nameserver)
-  if (behind > 0 && !force)
+  const { behind, all } = await lagOf(db, name, member.nameserver)
+  // Those that wait to be copied are doubted, and written as after a crash.
+  const tolerance = (await standbys.registered(db)).includes(name) ? TOLERANCE : 0
+  if (behind > all * tolerance && !force)
     throw new Conflict(`${behind} of ${all} zones differ at ${name}; with --force, the service repairs them there`)
   if (!(await store.change(db, known.term, name, 0))) throw new Conflict('Somebody else has changed over meanwhile.')
 }

@@ -11,6 +11,7 @@ import { areSame } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { contentsOf } from '../zone/cds.ts'
 import { differences } from '../zone/differences.ts'
+import { compareStandbys } from './standbys.ts'
 
 // An audit compares zones with the database, and marks those that differ (architecture.md).
 
@@ -25,7 +26,7 @@ const LOGGED_NAMES = 10
 
 /**
  * Finds zones that differ from the database, marks them, and returns their names; only logs paused ones. Compares the
- * serials, with one request for all zones. Its statements may be long, so they are in transactions (limits.ts).
+ * serials, with one request for all zones, also at the standbys. Its statements may be long, so they are in transactions (limits.ts).
  * @param compares returns whether the contents of the domain with this id are also compared, with a request of its own
  */
 export async function audit(system: System, compares: (id: number) => boolean): Promise<string[]> {
@@ -44,6 +45,7 @@ export async function audit(system: System, compares: (id: number) => boolean): 
   })
   system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'audit' }, found.length)
   await tellLost(system, serials, found)
+  await compareStandbys(system)
   return [...suspects.keys()]
 }
 

@@ -68,7 +68,10 @@ export async function repair(system: System, name: string): Promise<boolean> {
   if (mark === undefined) return false
   try {
     const isAsBefore = mark.settled && mark.isWatched && (await isServed(system, name, domain))
-    if (!isAsBefore) await restore(publication, domain, new Claim(system, mark, asked))
+    if (!isAsBefore) {
+      await restore(publication, domain, new Claim(system, mark, asked))
+      publication.changes(name)
+    }
     await marks.settle(publication.trx, mark)
     await publication.commit()
     if (!isAsBefore) system.metrics?.count('zoneplane_repairs_total', {})
@@ -164,6 +167,7 @@ async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<
       if (domain === undefined || domain === 'busy') continue
       const signing = await system.nameserver.signingKeys(absolute(name))
       await storeKeys(system, publication.trx, domain, signing, { only: true })
+      publication.changes(name)
       await publication.commit()
     } catch (error) {
       // Repair creates an absent zone, and stores its new keys.

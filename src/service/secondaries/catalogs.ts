@@ -7,6 +7,7 @@ import { begin, type Db } from '../../store/database.ts'
 import type { Member } from '../../store/domains/catalogs.ts'
 import * as store from '../../store/domains/catalogs.ts'
 import { past, spend } from '../../store/domains/spent.ts'
+import { requireTerm } from '../../store/primaries.ts'
 import { takeTurn } from '../../store/turns.ts'
 import type { System } from '../../system.ts'
 import { AUDIT_PAUSE } from '../repair/audit.ts'
@@ -124,6 +125,7 @@ async function publishCatalog(
   catalog: string,
   { whole, force }: { whole: boolean; force: boolean },
 ): Promise<CatalogReport | undefined> {
+  const { term } = system.primaries
   await using transaction = await begin(system.db)
   const trx = transaction.db
   if (!(await takeTurn(trx, 'catalog zones'))) return undefined
@@ -140,6 +142,7 @@ async function publishCatalog(
   const published = plan.members.filter(({ id }) => !held.has(String(id)))
   await store.note(trx, idsOf(published, false), idsOf(published, true))
   if (serial !== undefined) await spend(trx, [{ name: catalog, serial }])
+  if (serial !== undefined && term !== undefined) await requireTerm(trx, term, [catalog])
   await transaction.commit()
   if (serial !== undefined) system.secondaries.announce(catalog, serial, [])
   const members = plan.size + added.size - removed.length

@@ -19,7 +19,7 @@ function graceTime(rrsets: number): number {
  * The milliseconds for which a zone is watched at least after a request that PowerDNS has not answered itself: a gateway
  * that gave it up can still deliver it.
  */
-const DELIVERY_TIME = 60_000
+export const DELIVERY_TIME = 60_000
 
 /** Returns the mark after a failure: how long the zone is watched for the request that failed. */
 export function watchedAfter(mark: Mark, error: unknown): Mark {

@@ -2,7 +2,7 @@ import { absolute } from '../../dns/names.ts'
 import { neverSent, takenBack } from '../../errors.ts'
 import type { Release } from '../../flow/budget.ts'
 import { SMALL_WRITE } from '../../limits.ts'
-import type { PublishedRRset, PublishedZone } from '../../nameserver/nameserver.ts'
+import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import { begin, type Db, sendAlong, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import { retired } from '../../store/domains/keys.ts'
@@ -11,13 +11,13 @@ import type { Mark } from '../../store/zone/marks.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import type { Writer } from '../actor.ts'
-import { areSame, keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
+import { keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { linesTo } from '../throttling/callers.ts'
 import { queuesOfLarge } from '../tokens/rights.ts'
 import { contentsOf } from './cds.ts'
 import { Claim, moment, nextVersion, pushOf } from './claim.ts'
-import { type Difference, differences, toPublish } from './differences.ts'
+import { amend, type Difference, differences, isSetUp, toSend } from './differences.ts'
 
 /**
  * Writes of one account that a process carries out at once: a third of the writers' connections to Postgres. It is also
@@ -54,6 +54,8 @@ export class Publication implements AsyncDisposable {
   readonly #leaveQueues: () => void
   /** The marks of sent, but uncommitted changes. */
   #uncommitted: Mark[] = []
+  /** The zones that differ at standbys once this is committed. */
+  #changed: string[] = []
   /** The NOTIFYs to be sent at the commit. */
   #announcements: (Pick<LockedDomain, 'name' | 'notify'> & { version: number })[] = []
   #failure = 'the transaction was rolled back'
@@ -105,11 +107,17 @@ export class Publication implements AsyncDisposable {
     try {
       const result = await timed(this.system, 'push', work)
       this.#uncommitted.push(claim.mark)
+      this.changes(claim.mark.zone)
       void sendAlong(marks.settle(this.trx, claim.mark))
       return result
     } catch (error) {
       throw await claim.giveUp(error)
     }
+  }
+
+  /** Has a zone copied to the standbys once this is committed. */
+  changes(zone: string): void {
+    this.#changed.push(zone)
   }
 
   /** Announces a version to the secondaries when it is committed. */
@@ -134,7 +142,7 @@ export class Publication implements AsyncDisposable {
 
   /** Commits, unless another primary is the active one by now. Both statements are sent together. */
   async #commitInTerm(): Promise<void> {
-    const checked = this.#term === undefined ? undefined : sendAlong(requireTerm(this.trx, this.#term))
+    const checked = this.#term === undefined ? undefined : sendAlong(requireTerm(this.trx, this.#term, this.#changed))
     await this.#transaction.commit().catch(async (error: unknown) => {
       // The reason why the transaction was rolled back.
       await checked
@@ -248,28 +256,11 @@ export async function equalise(
   if (found.length === 0 && isReady && live.serial === domain.version && tried <= domain.version) {
     return { version: domain.version, differences: found }
   }
-  // The nameserver may not have rectified long RRsets since they were stored: others store them, too.
-  const differing = new Set(found.map(({ after }) => after))
-  const long = desired.filter((rrset) => system.nameserver.mustRectify(rrset) && !differing.has(rrset))
-  const sent = [...found.map(toPublish), ...long]
+  const gone = isReady ? [] : await retired(trx, domain.id)
+  const sent = toSend(system.nameserver, found, desired)
   await claim.note(version, sent.length)
-  if (!isReady) {
-    const gone = await retired(trx, domain.id)
-    const announce = async (isOwn: boolean) => {
-      if (isOwn === ownCds && isOwn !== live.ownCds) await system.nameserver.setOwnCds(zone, isOwn, claim)
-    }
-    // PowerDNS announces every key that it publishes, unless told not to: then a parent could enter its DS too early.
-    await announce(true)
-    await system.nameserver.setKeys(zone, openKeys(system, domain.name, keys), gone, claim)
-    await announce(false)
-    await system.nameserver.configure(zone, domain.denial, transfers, claim)
-  }
-  await system.nameserver.publish({ zone, denial: domain.denial, version, rrsets: sent }, true, claim)
+  const target = { zone, denial: domain.denial, version, rrsets: sent, transfers, ownCds }
+  const signing = isReady ? undefined : { keys: openKeys(system, domain.name, keys), gone }
+  await amend(system.nameserver, live, target, signing, claim)
   return { version, differences: found }
-}
-
-/** Reports whether a zone has the keys, and the settings that a publication of the whole zone needs. */
-function isSetUp(live: PublishedZone, wanted: Pick<PublishedZone, 'denial' | 'keys' | 'ownCds'>): boolean {
-  const { denial, keys, ownCds } = wanted
-  return live.configured && live.rectify && live.denial === denial && live.ownCds === ownCds && areSame(keys, live.keys)
 }

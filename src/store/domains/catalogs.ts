@@ -33,6 +33,11 @@ export async function all(db: Db): Promise<Member[]> {
   return query(db, `select ${COLUMNS} from catalog_members order by domain_id`)
 }
 
+/** Returns the members of the catalog zone as it was published last; in linear time. */
+export async function listed(db: Db): Promise<Member[]> {
+  return query(db, `select ${COLUMNS} from catalog_members where listed order by domain_id`)
+}
+
 /** Counts the members of the catalog zone; in linear time. */
 export async function size(db: Db): Promise<number> {
   return (await one<{ size: number }>(db, 'select count(*) as size from catalog_members where listed')).size

@@ -1,0 +1,199 @@
+import type { Pool } from 'pg'
+import { answerTime, CLAIM_LIFETIME } from '../limits.ts'
+import { type Db, maybeOne, one, query, transaction } from './database.ts'
+
+// The PowerDNS of a cluster with databases of their own, and the zones that may be older there (primaries.md). Commits
+// note them: `requireTerm` in primaries.ts.
+
+/** A zone that may be older at a standby, and the right of one worker to copy it. */
+export interface Behind {
+  member: string
+  zone: string
+  /** A new one for each committed change. */
+  change: string
+  claim: string
+}
+
+/** Waits for the commits that are under way. Later ones wait until the transaction ends. */
+const ALONE = `select pg_advisory_xact_lock(hashtextextended('primaries', 0))`
+
+/** Runs work, in a transaction, while nobody commits changes of zones. */
+export async function alone<T>(pool: Pool, work: (trx: Db) => Promise<T>): Promise<T> {
+  return transaction(pool, async (trx) => {
+    await query(trx, ALONE)
+    return work(trx)
+  })
+}
+
+/** Returns the names of the members with databases of their own. */
+export async function registered(db: Db): Promise<string[]> {
+  return (await query<{ name: string }>(db, 'select name from standbys order by name')).map(({ name }) => name)
+}
+
+/** Registers members with databases of their own. All later commits note their zones. */
+export async function register(pool: Pool, names: string[]): Promise<void> {
+  const sql = 'insert into standbys (name) select unnest(cast(:names as text[])) on conflict do nothing'
+  await alone(pool, (trx) => query(trx, sql, { names }))
+}
+
+/** Forgets a member. @returns whether it was registered */
+export async function forget(pool: Pool, name: string): Promise<boolean> {
+  return alone(pool, async (trx) => {
+    await query(trx, 'delete from standby_zones where member = :name', { name })
+    return (await maybeOne(trx, 'delete from standbys where name = :name returning name', { name })) !== undefined
+  })
+}
+
+/** In the order in which commits note zones, too: so nobody waits for each other. */
+const NOTED = `order by 1, 2 on conflict (member, zone) do update set change = excluded.change`
+
+/** Notes all domains as behind at a member, and one more zone. */
+export async function noteAll(db: Db, member: string, zone: string | undefined): Promise<void> {
+  const sql = `insert into standby_zones (member, zone)
+    select cast(:member as text), name from (
+      select name from domains union select cast(:zone as text) where cast(:zone as text) is not null
+    ) as zones ${NOTED}`
+  await query(db, sql, { member, zone: zone ?? null })
+}
+
+/** Notes domains as behind at a member, but those that have other versions by now. */
+export async function note(db: Db, member: string, found: { name: string; version: number }[]): Promise<void> {
+  await query(
+    db,
+    `insert into standby_zones (member, zone)
+     select cast(:member as text), domains.name
+     from unnest(cast(:names as text[]), cast(:versions as bigint[])) as found (name, version)
+       join domains on domains.name = found.name and domains.version = found.version
+     ${NOTED}`,
+    { member, names: found.map(({ name }) => name), versions: found.map(({ version }) => version) },
+  )
+}
+
+/**
+ * Takes the zone that has been due longest at a member. It is due again when no request of this worker can arrive there
+ * any more.
+ */
+export async function take(db: Db, member: string): Promise<Behind | undefined> {
+  return maybeOne(
+    db,
+    `update standby_zones set claim = gen_random_uuid(), attempts = attempts + 1, due = clock_timestamp() + interval '1 millisecond' *
+       (${answerTime(0) + CLAIM_LIFETIME} + ${answerTime(1) - answerTime(0)}
+         * coalesce((select size from domains where name = standby_zones.zone), 0))
+     where member = :member and zone = (
+       select zone from standby_zones where member = :member and due <= clock_timestamp()
+       order by due limit 1 for update skip locked)
+     returning member, zone, change, claim`,
+    { member },
+  )
+}
+
+/** Reports whether nobody else has the zone. @param options.unchanged also whether nothing has been committed since */
+export async function isOwn(
+  db: Db,
+  { member, zone, claim, change }: Behind,
+  { unchanged }: { unchanged: boolean },
+): Promise<boolean> {
+  const sql = `select from standby_zones
+    where member = :member and zone = :zone and claim = :claim and (change = :change or not :unchanged)`
+  return (await maybeOne(db, sql, { member, zone, claim, change, unchanged })) !== undefined
+}
+
+/** Notes that a zone is current at a member; if it has changed meanwhile, it is due at once. */
+export async function finish(db: Db, { member, zone, claim, change }: Behind): Promise<void> {
+  await query(
+    db,
+    `with current as (
+       delete from standby_zones where member = :member and zone = :zone and claim = :claim and change = :change
+     )
+     update standby_zones set due = clock_timestamp(), since = clock_timestamp(), claim = null, attempts = 0
+     where member = :member and zone = :zone and claim = :claim and change <> :change`,
+    { member, zone, claim, change },
+  )
+}
+
+/** Lets a zone that could not be copied wait. @param pause the least milliseconds; otherwise a time that doubles up to five minutes */
+export async function postpone(db: Db, { member, zone, claim }: Behind, pause: number): Promise<void> {
+  await query(
+    db,
+    `update standby_zones set claim = null, due = clock_timestamp() + greatest(:pause * interval '1 millisecond',
+       least(interval '1 second' * power(2, least(attempts - 1, 10)), interval '5 minutes'))
+     where member = :member and zone = :zone and claim = :claim`,
+    { member, zone, claim, pause },
+  )
+}
+
+/** Lets all zones of a member be due at once that no worker has. */
+export async function hasten(db: Db, member: string): Promise<void> {
+  const sql = 'update standby_zones set due = clock_timestamp() where member = :member and claim is null'
+  await query(db, sql, { member })
+}
+
+/** Returns the zones that are behind at a member. */
+export async function behind(db: Db, member: string): Promise<string[]> {
+  const sql = 'select zone from standby_zones where member = :member'
+  return (await query<{ zone: string }>(db, sql, { member })).map(({ zone }) => zone)
+}
+
+/** How far a member with a database of its own is behind. */
+export interface Lag {
+  name: string
+  /** The number of zones that may be older there. */
+  behind: number
+  /** The seconds since the oldest of these changes. */
+  age: number
+}
+
+/** Returns the lag of each registered member; the active one has none. */
+export async function lags(db: Db): Promise<Lag[]> {
+  return query(
+    db,
+    `select standbys.name, count(zone) as behind,
+       cast(coalesce(extract(epoch from clock_timestamp() - min(standby_zones.since)), 0) as float8) as age
+     from standbys left join standby_zones on member = standbys.name group by standbys.name order by standbys.name`,
+  )
+}
+
+/** Counts the zones at a member that have been behind since a time, and all domains. */
+export async function share(db: Db, member: string): Promise<{ behind: number; all: number }> {
+  const sql = `select (select count(*) from standby_zones where member = :member) as behind,
+    (select count(*) from domains) as all`
+  return one(db, sql, { member })
+}
+
+/** Returns the time of the database. */
+export async function clock(db: Db): Promise<string> {
+  return (await one<{ now: string }>(db, 'select clock_timestamp()::text as now')).now
+}
+
+/** Counts the zones that have been behind at a member since then. */
+export async function countSince(db: Db, member: string, time: string): Promise<number> {
+  const sql = `select count(*) as number from standby_zones
+    where member = :member and since <= cast(cast(:time as text) as timestamptz)`
+  return (await one<{ number: number }>(db, sql, { member, time })).number
+}
+
+/**
+ * Doubts the zones that may be older at the active member than in the database: marks them, and lets their rollovers wait
+ * anew, because the member may have served older keys. A worker that copies one may still have a request under way: the
+ * mark watches for it. Call it before anything is sent to the member.
+ */
+export async function doubt(pool: Pool, member: string): Promise<void> {
+  await transaction(pool, async (trx) => {
+    await query(
+      trx,
+      `update rollovers set version = null, seen = 0, waited = 0, check_at = now(), counted = now()
+       from domains join standby_zones on zone = domains.name
+       where rollovers.domain_id = domains.id and member = :member and phase <> 'queued'`,
+      { member },
+    )
+    await query(
+      trx,
+      `with doubtful as (delete from standby_zones where member = :member returning zone, due)
+       insert into marks (zone, since, grace, time_limit, retry_at, watch_until)
+         select zone, now(), 0, 1, now(), due from doubtful order by zone
+       on conflict (zone) do update set settled = false, retry_at = least(marks.retry_at, now()),
+         watch_until = greatest(marks.watch_until, excluded.watch_until)`,
+      { member },
+    )
+  })
+}

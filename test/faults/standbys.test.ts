@@ -1,0 +1,273 @@
+import { absolute } from '../../src/dns/names.ts'
+import { query } from '../../src/store/database.ts'
+import { type Account, createAccount } from '../support/clients/accounts.ts'
+import { newDomain, newRRset, succeeded } from '../support/clients/api.ts'
+import { commandsOn, runWith } from '../support/command-line.ts'
+import { ask, dataOf } from '../support/dns/dns.ts'
+import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
+import { test } from '../support/serial.ts'
+import { type Pair, type Primary, startPair } from '../support/servers/powerdns/pair.ts'
+import { startOurs } from '../support/servers/programs.ts'
+import { environmentFor, type LocalService, startService } from '../support/servers/service.ts'
+
+// Two PowerDNS with an LMDB each: zones are copied to the standby (primaries.md).
+
+const CATALOG = 'catalog.standbys.test'
+
+let pair: Pair
+let first: Primary
+let second: Primary
+let service: LocalService
+let owner: Account
+const operator = commandsOn(() => service.system)
+
+const www = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
+const pathOf = (domain: string) => `/domains/${domain}/rrsets/www/A/`
+const served = async ({ powerDns }: Primary, domain: string) => dataOf(await ask(powerDns, `www.${domain}`, 'A'), 'A')
+const active = () => service.system.primaries.active.name
+const unsettled = () => query(service.system.db, 'select zone from marks where not settled')
+const behind = () => query(service.system.db, 'select member, zone from standby_zones')
+const nameserverOf = ({ name }: Primary) =>
+  service.system.primaries.members.find((member) => member.name === name)!.nameserver
+
+/** All that a member has of a zone; undefined: no zone. */
+async function stateAt(primary: Primary, domain: string) {
+  const nameserver = nameserverOf(primary)
+  const zone = await nameserver.read(absolute(domain))
+  if (zone === undefined) return undefined
+  const keys = await nameserver.signingKeys(absolute(domain))
+  return { ...zone, keys: keys.sort((a, b) => (a.dnskey < b.dnskey ? -1 : 1)), rrsets: sorted(zone.rrsets) }
+}
+
+function sorted<T extends object>(rrsets: T[]): T[] {
+  return rrsets.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+}
+
+async function start(settings: Record<string, string> = {}): Promise<void> {
+  service = await startService(pair.backends, { PDNS_FAILOVER: '0', CATALOG_ZONE: CATALOG, ...settings })
+  owner = await createAccount(service.system, service.url)
+}
+
+async function newZone(): Promise<string> {
+  const domain = await newDomain(owner.api)
+  await newRRset(owner.api, domain, www('192.0.2.1'))
+  return domain
+}
+
+async function write(domain: string, address: string): Promise<void> {
+  succeeded(await owner.api.put(pathOf(domain), www(address)), 200)
+}
+
+/** Makes one the active one again, with all zones at both. */
+async function use(primary: Primary): Promise<void> {
+  for (const { proxy } of pair.primaries) proxy.heal()
+  if (active() === primary.name) return
+  // Zones may be written meanwhile.
+  await eventually(async () => (await operator('primary', 'use', primary.name))[0])
+  await eventuallyIs(active, primary.name)
+  await eventually(() => service.system.nameserver.problem === undefined)
+}
+
+/** Lets no change of a zone get to a PowerDNS. */
+function withhold({ proxy }: Primary, domain: string): void {
+  proxy.fail(({ method, path }) => (method !== 'GET' && path.includes(domain) ? { refuse: 500 } : 'pass'))
+}
+
+test.before('the servers start', async () => {
+  pair = await startPair()
+  ;[first, second] = pair.primaries
+  await start()
+})
+
+test.after.always('the servers stop', async () => {
+  await service.stop()
+  await pair.close()
+})
+
+test.afterEach.always('the proxies let everything pass', () => {
+  for (const { proxy } of pair.primaries) proxy.heal()
+})
+
+test('before its zones are copied, one with a database of its own cannot take over', async (t) => {
+  await newZone()
+  t.regex((await operator('primary', 'use', second.name))[1], /1 of 1 zones differ at/)
+})
+
+test('a copy that is killed is begun again, also while zones are written, and has their keys, settings and catalog', async (t) => {
+  const domains = [await newZone(), await newZone(), await newZone()]
+  succeeded(await owner.api.put(`/domains/${domains[0]!}/transfers/`, { addresses: [], notify: [], tsig: true }), 200)
+  await eventually(async () => (await nameserverOf(first).catalogs.read(CATALOG))?.members.size === 4)
+  const push = second.proxy.stop(({ method, path }) => method === 'PUT' && path.includes(domains[1]!))
+  const command = startOurs(['primary', 'sync', second.name], environmentFor(pair.backends, { CATALOG_ZONE: CATALOG }))
+  await push.arrived
+  command.child.kill('SIGKILL')
+  push.release('cut')
+  await write(domains[2]!, '192.0.2.2')
+  const [isDone, output] = await operator('primary', 'sync', second.name)
+  t.true(isDone, output)
+  t.regex(output, /has all \d zones/)
+  await eventuallyIs(behind, [])
+  for (const domain of domains) t.deepEqual(await stateAt(second, domain), await stateAt(first, domain))
+  t.deepEqual(await nameserverOf(second).catalogs.read(CATALOG), await nameserverOf(first).catalogs.read(CATALOG))
+  const keys = async (primary: Primary) => (await primary.pdns('GET', '/tsigkeys')).json
+  t.deepEqual(await keys(second), await keys(first))
+  t.deepEqual((await operator('primary', 'sync', second.name))[0], true)
+  t.regex((await operator('primary', 'list'))[1], /standby +yes +0 +own/)
+})
+
+test('writes, new domains and deletions get to the standby, those of an outage when it is back', async (t) => {
+  const [changed, deleted] = [await newZone(), await newZone()]
+  await eventuallyIs(behind, [])
+  process.kill(second.powerDns.pid, 'SIGKILL')
+  await second.powerDns.exited
+  await write(changed, '192.0.2.2')
+  succeeded(await owner.api.delete(`/domains/${deleted}/`), 204)
+  const made = await newZone()
+  t.is((await behind()).length, 4)
+  await second.restart()
+  await eventuallyIs(behind, [])
+  t.is(await stateAt(second, deleted), undefined)
+  for (const domain of [changed, made]) t.deepEqual(await stateAt(second, domain), await stateAt(first, domain))
+  await eventually(async () => {
+    const there = await nameserverOf(second).catalogs.read(CATALOG)
+    return [...(there?.members.values() ?? [])].includes(made)
+  })
+})
+
+test('what others change at a standby is made equal again', async (t) => {
+  const [lost, foreign] = [await newZone(), await newZone()]
+  await eventuallyIs(behind, [])
+  await second.pdns('DELETE', `/zones/${lost}.`)
+  await second.pdns('PATCH', `/zones/${foreign}.`, {
+    rrsets: [
+      { name: `${foreign}.`, type: 'SOA', ttl: 300, changetype: 'REPLACE', records: [{ content: `a. b. 1 1 1 1 1` }] },
+    ],
+  })
+  const [isDone] = await operator('reconcile')
+  t.true(isDone)
+  await eventuallyIs(behind, [])
+  for (const domain of [lost, foreign]) t.deepEqual(await stateAt(second, domain), await stateAt(first, domain))
+})
+
+test('a zone that is behind at the change-over is doubted: a write publishes all of it, repair the others', async (t) => {
+  const [written, left, current] = [await newZone(), await newZone(), await newZone()]
+  await eventuallyIs(behind, [])
+  second.proxy.fail(({ method, path }) =>
+    method !== 'GET' && (path.includes(written) || path.includes(left)) ? { refuse: 500 } : 'pass',
+  )
+  await newRRset(owner.api, written, { ...www('192.0.2.7'), subname: 'more' })
+  // Settings do not change the serial: only the note says that they differ.
+  succeeded(
+    await owner.api.put(`/domains/${left}/transfers/`, { addresses: ['203.0.113.9'], notify: [], tsig: false }),
+    200,
+  )
+  await write(current, '192.0.2.5')
+  await eventually(async () => (await behind()).length === 2)
+  t.regex((await operator('primary', 'use', second.name))[1], /2 of \d+ zones differ at .*; with --force/)
+  const before = await stateAt(first, left)
+  t.true((await operator('primary', 'use', '--force', second.name))[0])
+  await eventuallyIs(active, second.name)
+  second.proxy.heal()
+  await eventually(async () => (await owner.api.put(pathOf(written), www('192.0.2.2'))).status === 200)
+  await eventuallyIs(unsettled, [])
+  t.deepEqual(dataOf(await ask(second.powerDns, `more.${written}`, 'A'), 'A'), ['192.0.2.7'])
+  const metadata = async (primary: Primary) =>
+    (await primary.pdns('GET', `/zones/${left}./metadata/ALLOW-AXFR-FROM`)).json
+  t.deepEqual(await metadata(second), await metadata(first))
+  t.deepEqual((await stateAt(second, left))!.rrsets, before!.rrsets)
+  t.deepEqual(await served(second, current), ['192.0.2.5'])
+  await eventuallyIs(behind, [])
+  for (const domain of [written, left, current])
+    t.deepEqual(await stateAt(first, domain), await stateAt(second, domain))
+})
+
+test('the former one becomes a standby: what it did at the change-over and later is made equal', async (t) => {
+  await use(first)
+  const [late, other] = [await newZone(), await newZone()]
+  await eventuallyIs(behind, [])
+  const push = first.proxy.stop(({ method, path }) => method === 'PATCH' && path.includes(late))
+  const writing = owner.api.put(pathOf(late), www('192.0.2.2'))
+  await push.arrived
+  t.true((await operator('primary', 'use', second.name))[0])
+  await eventuallyIs(active, second.name)
+  t.is((await writing).status, 503)
+  await write(other, '192.0.2.3')
+  await eventuallyIs(unsettled, [])
+  push.release('swallow')
+  await eventually(() => first.proxy.open() === 0)
+  await eventuallyIs(() => served(second, late), ['192.0.2.1'])
+  await operator('reconcile')
+  await eventuallyIs(behind, [])
+  for (const domain of [late, other]) t.deepEqual(await stateAt(first, domain), await stateAt(second, domain))
+  await use(first)
+  t.deepEqual(await served(first, late), ['192.0.2.1'])
+  t.deepEqual(await served(first, other), ['192.0.2.3'])
+  await write(late, '192.0.2.4')
+  t.deepEqual(await served(first, late), ['192.0.2.4'])
+})
+
+test('a rollover whose keys are not at the standby waits anew after the change-over; its keys are those of the phase', async (t) => {
+  await use(first)
+  const [rolling, steady] = [await newZone(), await newZone()]
+  const begin = (domain: string) => owner.api.post(`/domains/${domain}/rollover/`, { algorithm: 'ed25519' })
+  succeeded(await begin(steady), 201)
+  await eventuallyIs(behind, [])
+  withhold(second, rolling)
+  succeeded(await begin(rolling), 201)
+  await eventuallyIs(unsettled, [])
+  const { db } = service.system
+  // Both have waited.
+  await query(
+    db,
+    `update rollovers set seen = 1, waited = 1000, ttl = 3600, check_at = now() + interval '1 hour', version = 1`,
+  )
+  await query(db, 'update rollovers set seen = 1, waited = 1000, counted = now()')
+  t.is((await stateAt(second, rolling))!.keys.length, 1)
+  t.is((await stateAt(first, rolling))!.keys.length, 2)
+  t.true((await operator('primary', 'use', '--force', second.name))[0])
+  await eventuallyIs(active, second.name)
+  const waited = async (domain: string) =>
+    (
+      await query<{ waited: number }>(
+        db,
+        'select waited from rollovers join domains on id = domain_id where name = :domain',
+        { domain },
+      )
+    )[0]!.waited
+  t.true((await waited(rolling)) < 1000)
+  t.true((await waited(steady)) >= 1000)
+  second.proxy.heal()
+  await eventuallyIs(unsettled, [])
+  for (const domain of [rolling, steady])
+    t.deepEqual((await stateAt(second, domain))!.keys, (await stateAt(first, domain))!.keys)
+})
+
+test('when the active one is killed, a current standby takes over by itself', async (t) => {
+  await use(first)
+  await service.stop()
+  await start({ PDNS_FAILOVER: '5' })
+  const domain = await newZone()
+  await eventuallyIs(behind, [])
+  process.kill(first.powerDns.pid, 'SIGKILL')
+  await first.powerDns.exited
+  await eventually(async () => (await owner.api.put(pathOf(domain), www('192.0.2.2'))).status === 200)
+  t.is(active(), second.name)
+  t.deepEqual(await served(second, domain), ['192.0.2.2'])
+  await first.restart()
+  await eventuallyIs(behind, [])
+  t.deepEqual(await stateAt(first, domain), await stateAt(second, domain))
+  await eventuallyHas(service.logged, 'another one takes over')
+})
+
+test('a list without a standby is refused, until the standby is forgotten', async (t) => {
+  const env = environmentFor({ ...pair.backends, pdnsApiUrl: second.proxy.url })
+  const run = async (...args: string[]) => runWith(env, ...args)
+  t.regex((await run('reconcile'))[1], /PDNS_API_URL lacks .*, to which zones are copied/)
+  t.regex((await operator('primary', 'forget', second.name))[1], /is the active primary/)
+  t.deepEqual(await operator('primary', 'forget', first.name), [
+    true,
+    `no zones are copied to ${first.name} any more\n`,
+  ])
+  t.regex((await operator('primary', 'forget', first.name))[1], /no zones are copied to/)
+  t.true((await run('reconcile'))[0])
+})
