@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import type { TestProcess, TestServers } from './harness.ts'
 import { freePort, ownNetwork } from './servers/ports.ts'
 import { type PostgresProxy, startPostgresProxy } from './servers/postgres/postgres-proxy.ts'
@@ -9,7 +10,7 @@ export interface Worker {
   postgres: PostgresProxy
   /** Where it takes DNS UPDATE, also after a restart. */
   updates: { host: string; port: number }
-  /** Kills the process and starts another one. */
+  /** Kills the process and starts another one. Restarts that several faults ask for follow one another: they share a port. */
   restart(): Promise<void>
 }
 
@@ -27,23 +28,25 @@ export async function startWorker(servers: TestServers, environment: Record<stri
     DATABASE_URL: postgres.url,
   }
   const start = () => servers.start(settings)
+  const oneAtATime = pLimit(1)
   const worker: Worker = {
     service: await start(),
     postgres,
     updates,
-    async restart() {
-      await worker.service.kill()
-      // A start fails while another fault keeps the backends away.
-      for (let left = 20; ; left--) {
-        try {
-          worker.service = await start()
-          return
-        } catch (error) {
-          if (left === 1) throw error
-          await sleep(200)
+    restart: () =>
+      oneAtATime(async () => {
+        await worker.service.kill()
+        // A start fails while another fault keeps the backends away.
+        for (let left = 20; ; left--) {
+          try {
+            worker.service = await start()
+            return
+          } catch (error) {
+            if (left === 1) throw error
+            await sleep(200)
+          }
         }
-      }
-    },
+      }),
   }
   return worker
 }
