@@ -1,9 +1,11 @@
 import test from 'ava'
-import { newDomainWithWww } from '../support/clients/api.ts'
+import { newDomain, newDomainWithWww } from '../support/clients/api.ts'
+import type { Answer } from '../support/clients/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, useServers } from '../support/harness.ts'
 import { type CommitFate, type PostgresProxy, startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
+import { unrepaired } from '../support/state/marks.ts'
 
 // The connection to Postgres breaks while a write commits (crashes.md).
 
@@ -110,4 +112,29 @@ test.serial('a token whose commit is carried out is answered 201, although the c
   const { token } = answer.json as { token: string }
   t.is((await service.clientOf(token).get('/domains/')).status, 200)
   t.is(((await service.api.get('/auth/tokens/')).json as unknown[]).length, before.length + 1)
+})
+
+test.serial('the answer about a rollover is what was committed, although Postgres fails afterwards', async (t) => {
+  const name = await newDomain(service.api, 'rolled.example')
+  const path = `/domains/${name}/rollover/`
+  /** Postgres is away from the moment at which the keys go to PowerDNS: they are committed then. */
+  const failingAfter = async (send: () => Promise<Answer>) => {
+    const publication = servers().proxy.stop(({ method }) => method !== 'GET')
+    const answering = send()
+    await publication.arrived
+    proxy.refuse(true)
+    proxy.cut()
+    publication.release('pass')
+    const answer = await answering
+    proxy.refuse(false)
+    await eventuallyIs(async () => (await service.api.get('/domains/')).status, 200)
+    await eventuallyIs(() => unrepaired(servers(), name), [])
+    return answer
+  }
+  const begun = await failingAfter(() => service.api.post(path, {}))
+  t.is(begun.status, 201)
+  t.deepEqual((await service.api.get(path)).json, begun.json)
+  t.is((await failingAfter(() => service.api.delete(path))).status, 204)
+  t.is((await service.api.get(path)).status, 404)
+  t.deepEqual(await discrepanciesOf(servers(), name), [])
 })
