@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
-import { query } from '../../src/store/database.ts'
+import { query, transaction } from '../../src/store/database.ts'
 import * as work from '../../src/store/work.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { type MailServer, startMailServer } from '../support/servers/mail-server.ts'
+import { waitingForLocks } from '../support/state/transactions.ts'
 
 // Mail servers and services that stop and start again.
 
@@ -45,13 +46,14 @@ async function makeDue(): Promise<void> {
 
 const recipients = ({ received }: MailServer) => received.map(({ to }) => to[0]).sort()
 
-test('mails queued while the mail server is down arrive later, across restarts of the service', async (t) => {
+test('mails queued while the mail server is down arrive later, across restarts of the service; then 50 sign-ups at once have one mail each', async (t) => {
   const down = await startMailServer()
   await down.close()
   const environment = {
     PUBLIC_URL: 'http://dns.example.net',
     MAIL_URL: `smtp://127.0.0.1:${down.port}`,
     MAIL_FROM: FROM,
+    REGISTRATION: 'open',
   }
   const first = await servers().start(environment)
   const all = await queueMails(40)
@@ -63,44 +65,76 @@ test('mails queued while the mail server is down arrive later, across restarts o
 
   const back = await startMailServer(down.port)
   await makeDue()
-  const services = await Promise.all([servers().start(environment), servers().start(environment)])
+  const other = await servers().start(environment)
+  const mine = await servers().serve(environment)
   await eventuallyIs(waiting, 0)
   t.deepEqual(recipients(back), all.sort())
   for (const { mail } of back.received) t.is(mail.text, TEXT)
-  for (const { output } of [first, ...services]) {
-    t.false(output().includes('a-secret-link'))
-    t.true(output().includes(`"destination":"smtp://127.0.0.1:${down.port}"`))
+  for (const output of [first.output(), other.output(), mine.logged()]) {
+    t.false(output.includes('a-secret-link'))
+    t.true(output.includes(`"destination":"smtp://127.0.0.1:${down.port}"`))
   }
+
+  const newcomers = Array.from({ length: 50 }, (_, i) => `new-${i}@example.test`)
+  const signUps = await Promise.all(newcomers.map((email) => mine.anonymous.post('/auth/', { email, password: null })))
+  t.deepEqual([...new Set(signUps.map(({ status }) => status))], [202])
+  await eventuallyIs(waiting, 0)
+  t.deepEqual(recipients(back), [...all, ...newcomers].sort())
   await servers().killServices()
   await back.close()
 })
 
-test('if a service is killed while it sends a mail, another one sends it; a duplicate has the same Message-ID', async (t) => {
-  let gate = (): void => undefined
-  const dead = new Promise<void>((resolve) => (gate = resolve))
-  let begun = (): void => undefined
-  const sending = new Promise<void>((resolve) => (begun = resolve))
-  // It accepts the recipient only after the service was killed.
+/** The end of the claims of a service that was killed. */
+async function endClaims(): Promise<void> {
+  await query(
+    servers().system.db,
+    `update work set claimed_until = now() - interval '1 second' where claim is not null`,
+  )
+}
+
+test('if services are killed while one sends a mail, and one notes that it failed, another one sends it; a duplicate has the same Message-ID', async (t) => {
+  const { db } = servers().system
+  const asked: (() => void)[] = []
   const slow = await startMailServer(0, {
-    onRcptTo(_address, _session, done) {
-      begun()
-      void dead.then(() => {
-        done()
-      })
-    },
+    // It accepts a recipient when the test says so.
+    onRcptTo: (_address, _session, done) => asked.push(done),
   })
   const environment = {
     PUBLIC_URL: 'http://dns.example.net',
     MAIL_URL: `smtp://127.0.0.1:${slow.port}`,
     MAIL_FROM: FROM,
   }
-  const service = await servers().start(environment)
+  const first = await servers().start(environment)
   const all = await queueMails(1)
-  await sending
-  await service.kill()
+  await eventuallyIs(() => asked.length, 1)
+  await first.kill()
   t.is(await waiting(), 1)
-  gate()
+  asked[0]!()
+
+  await endClaims()
+  const second = await servers().start(environment)
+  await eventuallyIs(() => asked.length, 2)
+  slow.refuse.data = '451 4.3.0 Come back later'
+  await transaction(db, async (trx) => {
+    // The note waits for this, and does not reach Postgres before the service is killed.
+    await query(trx, 'select from work for update')
+    asked[1]!()
+    await eventuallyIs(() => waitingForLocks(db), 1)
+    await second.kill()
+    await query(
+      db,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+  })
+  const rows = await query(db, 'select attempts, last_error as error, claim is not null as claimed from work')
+  t.deepEqual(rows, [{ attempts: 2, error: null, claimed: true }])
+
+  slow.refuse.data = undefined
+  await endClaims()
   await servers().start(environment)
+  await eventuallyIs(() => asked.length, 3)
+  asked[2]!()
   await eventuallyIs(waiting, 0)
   t.deepEqual([...new Set(recipients(slow))], all)
   t.is(new Set(slow.received.map(({ mail }) => mail.messageId)).size, 1)

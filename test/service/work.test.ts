@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { randomUUID } from 'node:crypto'
 import { PassThrough } from 'node:stream'
+import pg from 'pg'
 import type { BackgroundTask } from '../../src/flow/background.ts'
 import { createLog } from '../../src/log.ts'
 import { createSystem, type OpenSystem } from '../../src/process/create-system.ts'
@@ -13,6 +14,8 @@ import { later } from '../../src/time.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { test } from '../support/serial.ts'
 import { createDatabase } from '../support/servers/postgres/databases.ts'
+import { startPostgresProxy } from '../support/servers/postgres/postgres-proxy.ts'
+import { waitingForLocks } from '../support/state/transactions.ts'
 
 // What is done later (architecture.md), by one or two processes. Mails, in mail.test.ts, have the pauses and the clock.
 
@@ -38,9 +41,9 @@ test.beforeEach(async () => {
   log = ''
 })
 
-function open(): OpenSystem {
+function open(databaseUrl = database.url): OpenSystem {
   const stream = new PassThrough().on('data', (line: Buffer) => (log += line.toString()))
-  const backends = { databaseUrl: database.url, pdnsApiUrl: 'http://127.0.0.1:1', pdnsApiKey: 'key' }
+  const backends = { databaseUrl, pdnsApiUrl: 'http://127.0.0.1:1', pdnsApiKey: 'key' }
   return createSystem(readConfig({}), backends, createLog('info', stream))
 }
 
@@ -193,6 +196,91 @@ test('what a killed process was doing is done by another one when its claim has 
   await store.release(system.db, second!, { due: null, attempts: 9, error: 'late' })
   t.deepEqual(await store.renew(system.db, [first!.claim], [second!.id]), [])
   t.deepEqual(await left(), [{ subject: 'a', attempts: 1, claimed: true }])
+})
+
+type Run = () => Promise<string | undefined>
+
+/** Does what is due by a process that loses its connection when it notes what came of it: Postgres carries that out, or not. */
+async function workOffUnnoted(run: Run, isCarriedOut: boolean): Promise<void> {
+  const proxy = await startPostgresProxy(database.url)
+  const broken = open(proxy.url)
+  const locker = new pg.Client(database.url)
+  await locker.connect()
+  let broke: Promise<unknown> | undefined
+  const loseConnection = async () => {
+    await eventuallyIs(() => waitingForLocks(system.db), 1)
+    if (isCarriedOut) proxy.cut()
+    else
+      await query(
+        system.db,
+        `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+    await locker.query('rollback')
+  }
+  const runThen = async () => {
+    // The statement that notes it waits for this, and Postgres does not see that its client goes away meanwhile.
+    await locker.query('begin')
+    await locker.query('select from work for update')
+    broke = loseConnection()
+    return run()
+  }
+  try {
+    await workOff(broken, [{ ...new Runs().kind, retry: [], run: runThen }])
+    await broke
+  } finally {
+    await locker.end()
+    await broken[Symbol.asyncDispose]()
+    await proxy.close()
+  }
+}
+
+const ENDS: Record<string, { run: Run; noted: object[] }> = {
+  'it is done': { run: () => Promise.resolve(undefined), noted: [] },
+  'it is to be done again': {
+    run: () => Promise.resolve('2100-01-01T00:00:00.000000Z'),
+    noted: [{ subject: 'a', attempts: 0, claimed: false }],
+  },
+  'it failed': { run: () => Promise.reject(new Error('no')), noted: [{ subject: 'a', attempts: 1, claimed: false }] },
+}
+
+for (const [what, { run, noted }] of Object.entries(ENDS)) {
+  test(`if the connection breaks while a process notes that ${what}, that is noted or the work is done again`, async (t) => {
+    const runs = new Runs()
+    runs.kind.run = async (_system, { subject }) => void runs.begun.push(subject)
+    await cause('a')
+    await workOffUnnoted(run, true)
+    await eventuallyIs(left, noted)
+    await workOff(other, [runs.kind])
+    t.deepEqual([runs.begun, await left()], [[], noted])
+    await query(system.db, 'delete from work')
+    await cause('a')
+    await workOffUnnoted(run, false)
+    await workOff(other, [runs.kind])
+    t.deepEqual([runs.begun, await left()], [[], [{ subject: 'a', attempts: 1, claimed: true }]])
+    await endClaims()
+    await workOff(other, [runs.kind])
+    t.deepEqual([runs.begun, await left()], [['a'], []])
+  })
+}
+
+test('work whose row a transaction has locked waits for it, and holds up nothing else', async (t) => {
+  const runs = new Runs()
+  await cause('a')
+  await cause('b')
+  const again = { kind: 'test', subject: 'a', due: system.now() }
+  const task = await transaction(system.db, async (trx) => {
+    await add(system, trx, again)
+    const task = start(t, [runs])
+    await eventuallyIs(() => runs.begun, ['b'])
+    runs.open.get('b')!.end()
+    await eventuallyIs(async () => (await left()).length, 1)
+    return task
+  })
+  await eventuallyIs(() => runs.begun, ['b', 'a'])
+  runs.open.get('a')!.end()
+  await task.stop()
+  t.deepEqual(await left(), [])
 })
 
 test('a claim is renewed as long as the work goes on', async (t) => {

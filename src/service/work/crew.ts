@@ -194,20 +194,28 @@ class Crew {
   }
 
   async #do(kind: Kind, work: Claimed, signal: AbortSignal): Promise<void> {
-    const { db, log, metrics } = this.#system
+    try {
+      await this.#runAndNote(kind, work, signal)
+    } catch (error) {
+      // Postgres is away: the claim ends by itself, and the work is done again.
+      this.#system.log.error('work failed', { kind: kind.kind, subject: work.subject, reason: reasonOf(error) })
+    }
+  }
+
+  async #runAndNote(kind: Kind, work: Claimed, signal: AbortSignal): Promise<void> {
+    const { db, metrics } = this.#system
+    let next
     try {
       // What was claimed while a stop began goes back.
       this.#stopping.throwIfAborted()
-      const next = await kind.run(this.#system, work, signal)
-      if (next === undefined) await store.finish(db, work)
-      else await store.release(db, work, { due: next, attempts: 0, error: null })
-      metrics?.count('zoneplane_work_total', { kind: kind.kind, outcome: 'done' })
+      next = await kind.run(this.#system, work, signal)
     } catch (error) {
-      // If Postgres is away, the claim ends by itself.
-      await this.#failed(kind, work, error as Error).catch((failure: unknown) => {
-        log.error('work failed', { kind: kind.kind, subject: work.subject, reason: reasonOf(failure) })
-      })
+      await this.#failed(kind, work, error as Error)
+      return
     }
+    if (next === undefined) await store.finish(db, work)
+    else await store.release(db, work, { due: next, attempts: 0, error: null })
+    metrics?.count('zoneplane_work_total', { kind: kind.kind, outcome: 'done' })
   }
 
   /** Notes a failure, and when it is tried again; what fails because the process stops, another one does at once. */
