@@ -5,6 +5,7 @@ import { QUEUE_TIMEOUT } from '../limits.ts'
 import { violationError } from './connections/constraints.ts'
 import { isConsequence, isUnavailable, tellFailure } from './connections/failures.ts'
 import { GatheringSocket } from './connections/gathering-socket.ts'
+import { send } from './connections/prepared-query.ts'
 import { HEARTBEAT_PAUSE, prepareSession } from './connections/session.ts'
 import { prepared } from './connections/statements.ts'
 import { types } from './connections/types.ts'
@@ -54,13 +55,13 @@ export function openDatabase(
  * @throws Unavailable if Postgres or a lock is unavailable; the error of a violated constraint (constraints.ts)
  */
 export async function query<Row>(db: Db, sql: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
-  const { name, text, order } = prepared(sql)
+  const statement = prepared(sql)
   try {
-    const values = order.map((binding) => bound(bindings, binding))
-    // The driver's type of a statement lacks this option.
-    const limit: { query_timeout: number | undefined } = { query_timeout: times.get(db) }
-    return (await db.query({ name, text, values, ...limit })).rows as Row[]
+    const values = statement.order.map((binding) => bound(bindings, binding))
+    return (await send(db, statement, values, times.get(db))).rows as Row[]
   } catch (error) {
+    // Its stack would only tell that Postgres has answered.
+    if (error instanceof Error) Error.captureStackTrace(error)
     // The error of the statement sent before, the cause, reaches the caller first.
     if (isConsequence(error)) await nextIteration()
     else tellFailure(db, error)
@@ -137,9 +138,9 @@ export class Transaction implements AsyncDisposable {
     this.#pool = pool
     this.db = db
     // Not awaited, so that they are sent with the first statement.
-    void sendAlong(db.query(BEGIN))
+    void sendAlong(send(db, BEGIN))
     this.#identity = sendAlong(one<Identity>(db, identity(anySchema)))
-    this.#heartbeat = setInterval(() => void sendAlong(db.query(HEARTBEAT)), HEARTBEAT_PAUSE)
+    this.#heartbeat = setInterval(() => void sendAlong(send(db, HEARTBEAT)), HEARTBEAT_PAUSE)
   }
 
   /**
@@ -149,8 +150,8 @@ export class Transaction implements AsyncDisposable {
   async commit(): Promise<void> {
     const all = this.#end()
     try {
-      const { command } = await this.db.query(COMMIT)
-      if (command !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
+      const { tag } = await send(this.db, COMMIT)
+      if (tag !== 'COMMIT') throw new Error('a statement failed unnoticed, so the transaction was rolled back')
       this.db.release()
     } catch (error) {
       // A session is unharmed if only a constraint was violated.

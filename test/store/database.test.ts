@@ -37,6 +37,36 @@ test('a result of 100,000 rows is complete', async (t) => {
   for (const [i, { n, text }] of rows.entries()) if (n !== i + 1 || text !== 'x'.repeat(n % 300)) t.fail(`row ${i}`)
 })
 
+test('a statement returns the same columns each time on a connection, although Postgres describes them once', async (t) => {
+  const pool = openPatiently(service().backends.databaseUrl, 1, 0)
+  const sql = `select 12 / cast(:by as integer) as "of", null as none, array['a,b', 'c'] as texts, now() > 'epoch' as late
+    from generate_series(1, cast(:rows as integer))`
+  const ask = async (by: number, rows = 2) => query(pool, sql, { by, rows })
+  const row = (of: number) => ({ of, none: null, texts: ['a,b', 'c'], late: true })
+  try {
+    await t.throwsAsync(ask(0), { message: /division by zero/ })
+    t.deepEqual(await ask(1, 0), [])
+    t.deepEqual(await ask(2), [row(6), row(6)])
+    await t.throwsAsync(ask(0), { message: /division by zero/ })
+    t.deepEqual(await Promise.all([ask(3, 1), ask(4), ask(6, 0)]), [[row(4)], [row(3), row(3)], []])
+    await query(pool, 'create temporary table counted (n integer)')
+    for (const n of [1, 2]) t.deepEqual(await query(pool, 'insert into counted values (:n)', { n }), [])
+    for (const n of [1, 2])
+      t.deepEqual(await query(pool, 'delete from counted where n = :n returning n', { n }), [{ n }])
+    const client = await pool.connect()
+    const { connection } = client as unknown as { connection: NodeJS.EventEmitter }
+    let described = 0
+    connection.on('rowDescription', () => described++)
+    t.deepEqual(await query(client, sql, { by: 1, rows: 1 }), [row(12)])
+    t.is(described, 0)
+    t.deepEqual(await query(client, 'select 1 as other'), [{ other: 1 }])
+    t.is(described, 1)
+    client.release()
+  } finally {
+    await pool.end()
+  }
+})
+
 /** Milliseconds for a statement, where one shall take too long. */
 const TIME = 500
 
