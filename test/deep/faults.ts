@@ -15,7 +15,6 @@ const COMMITS: CommitFate[] = ['cut', 'forget', 'swallow']
 
 /** Where faults strike. */
 export interface Scene {
-  servers: TestServers
   workers: Worker[]
   /** How many requests the clients will send at least. */
   requests: number
@@ -35,8 +34,8 @@ export interface Clients {
  * Three faults, which strike while clients send requests: of PowerDNS or of the way to it, of a process of the service,
  * and of the connections of a process to Postgres.
  */
-export function drawFaults(random: Random, scene: Scene): Fault[] {
-  const { servers, workers } = scene
+export function drawFaults(random: Random, scene: Scene, servers: TestServers): Fault[] {
+  const { workers } = scene
   const duration = 200 + random.below(random.of([500, 2_500]))
   const first = random.below(workers.length)
   const second = random.below(workers.length)
@@ -62,7 +61,8 @@ export function atSomeMoment(random: Random, { requests, clients }: Scene, { wha
   }
 }
 
-function ofService(worker: Worker, i: number, duration: number): Fault[] {
+/** Of a process of the service. */
+export function ofService(worker: Worker, i: number, duration: number): Fault[] {
   const stop = async () => {
     const { service } = worker
     service.signal('SIGSTOP')
@@ -90,7 +90,8 @@ function ofService(worker: Worker, i: number, duration: number): Fault[] {
   ]
 }
 
-function ofPostgres({ postgres }: Worker, i: number, duration: number, random: Random): Fault[] {
+/** Of the connections of a process to Postgres. */
+export function ofPostgres({ postgres }: Worker, i: number, duration: number, random: Random): Fault[] {
   // Beyond 5 s the service gives up asking for the outcome of a commit.
   const absence = random.of([duration, duration, duration, 5_500])
   return [
@@ -145,7 +146,8 @@ function ofPowerDns({ powerDns, restartPowerDns }: TestServers, duration: number
   ]
 }
 
-function ofCalls({ proxy }: TestServers, duration: number, random: Random): Fault {
+/** Of calls to PowerDNS. */
+export function ofCalls({ proxy }: Pick<TestServers, 'proxy'>, duration: number, random: Random): Fault {
   const fate = (): Fate =>
     random.of<Fate>([
       { refuse: 500 },

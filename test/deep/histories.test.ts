@@ -52,6 +52,9 @@ const BATCH = 20
 const histories = (full: number) => Number(process.env['HISTORIES'] ?? depth(BATCH, full))
 const promotions = (full: number) => BATCH * Number(process.env['PROMOTIONS'] ?? depth(1, full))
 
+/** What a kind chooses of its batches. */
+type Choices = Pick<Batch, 'draw' | 'ready' | 'judge'>
+
 /** What differs between histories. */
 interface Kind {
   fault: string
@@ -61,7 +64,7 @@ interface Kind {
   /** Comes before each batch. */
   before?: () => Promise<void>
   /** Of the batch with this seed. */
-  options: (seed: number, crashes: CrashCounts) => Partial<Batch>
+  options: (seed: number, crashes: CrashCounts) => Choices
   /** Whether the histories had what makes them worth running, if their number makes it certain. */
   hadAll: (counts: Counts, crashes: CrashCounts, count: number) => boolean
 }
@@ -74,7 +77,7 @@ const KINDS: Kind[] = [
     fault: 'something fails',
     promise: PROMISE,
     count: histories(1_000),
-    options: () => ({}),
+    options: () => ({ draw: (random, scene) => drawFaults(random, scene, servers()) }),
     hadAll: ({ failed, unknown, late }, _, count) => count < 500 || (failed > 100 && unknown > 10 && late > 0),
   },
   {
@@ -85,8 +88,8 @@ const KINDS: Kind[] = [
       draw(random, scene) {
         const number = random.of([1, 1, 2])
         const drawn = Array.from({ length: number }, () => random.of(crashesOf(pair.primary, random)))
-        const others = random.of([[], drawFaults(random, scene)])
-        return [...others, drawCrashes(random, scene, drawn, crashes)]
+        const others = random.of([[], drawFaults(random, scene, servers())])
+        return [...others, drawCrashes(random, scene, servers(), drawn, crashes)]
       },
       // Also crashes just after a crash.
       ready: () => (seed % 4 === 3 ? Promise.resolve() : endDoubt(servers())),
@@ -126,9 +129,11 @@ const KINDS: Kind[] = [
   },
 ]
 
-function promotion(crashes: CrashCounts): Partial<Batch> {
+function promotion(crashes: CrashCounts): Choices {
   return {
-    draw: (random, scene) => [drawCrashes(random, scene, [random.of(failoversOf(pair, random, workers))], crashes)],
+    draw: (random, scene) => [
+      drawCrashes(random, scene, servers(), [random.of(failoversOf(pair, random, workers))], crashes),
+    ],
   }
 }
 
@@ -143,7 +148,7 @@ for (const [kind, { fault, promise, count, before, options, hadAll }] of KINDS.e
     test.serial(`whatever happens while ${fault}, ${promise}: ${which}`, async (t) => {
       await before?.()
       const batch = { seed, size, prefix: `batch-${kind}-${first}`, ...options(seed, crashes) }
-      const { failures, counts } = await runBatch(servers(), workers, mails, batch)
+      const { failures, counts } = await runBatch(servers(), [servers()], workers, mails, batch)
       addTo(total, counts)
       t.is(failures.length, 0, failures.slice(0, 3).join('\n\n'))
     })

@@ -16,12 +16,13 @@ import {
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { ask } from '../support/dns/dns.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import type { TestServers } from '../support/harness.ts'
+import type { Services } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 import type { MailServer } from '../support/servers/mail-server.ts'
 import type { Call } from '../support/servers/proxy.ts'
+import type { Servers } from '../support/servers/servers.ts'
 import type { Worker } from '../support/workers.ts'
-import { type Clients, drawFaults, type Fault, type Scene } from './faults.ts'
+import type { Clients, Fault, Scene } from './faults.ts'
 import {
   BOUND,
   describe,
@@ -66,14 +67,17 @@ interface Phase extends Clients {
   isOver: boolean
 }
 
+/** A PowerDNS that answers questions about the domains. */
+type Primary = Pick<Servers, 'proxy' | 'powerDns' | 'pdns'>
+
 /** Histories that run at the same time. */
 export interface Batch {
   seed: number
   size: number
   /** Of the domains' names. */
   prefix: string
-  /** The faults that they share; without it, those of `drawFaults`. */
-  draw?: (random: Random, scene: Scene) => Fault[]
+  /** The faults that they share. */
+  draw: (random: Random, scene: Scene) => Fault[]
   /** Called when the domains exist, before the first request. */
   ready?: () => Promise<void>
   /** What must not be in a history; without it, `violations`. */
@@ -83,23 +87,25 @@ export interface Batch {
 /**
  * Some histories at the same time, with faults of the servers that they share. The seed determines all choices, though
  * not which request meets which fault.
+ * @param primaries that have all domains
  * @returns what must not be, with all that led to it
  */
 export async function runBatch(
-  servers: TestServers,
+  services: Pick<Services, 'system'>,
+  primaries: Primary[],
   workers: Worker[],
   mails: MailServer,
-  { seed, size, prefix, draw = drawFaults, ready, judge = violations }: Batch,
+  { seed, size, prefix, draw, ready, judge = violations }: Batch,
 ): Promise<{ failures: string[]; counts: Counts }> {
   const random = new Random(seed)
   const phase: Phase = { sent: 0, running: 0, places: Infinity, isHealed: false, isOver: false }
-  const faults = draw(random, { servers, workers, requests: size * CLIENTS * REQUESTS, clients: phase })
+  const faults = draw(random, { workers, requests: size * CLIENTS * REQUESTS, clients: phase })
   const all = await Promise.all(
-    Array.from({ length: size }, (_, i) => newActors(servers, random.of(workers), `${prefix}-${i}.example`)),
+    Array.from({ length: size }, (_, i) => newActors(services, random.of(workers), `${prefix}-${i}.example`)),
   )
   await ready?.()
-  servers.proxy.calls.length = 0
-  const observing = all.map((actors) => observe(servers, workers, actors, phase))
+  for (const { proxy } of primaries) proxy.calls.length = 0
+  const observing = all.map((actors) => observe(primaries, workers, actors, phase))
   const writing = all.flatMap((actors) =>
     Array.from({ length: CLIENTS + random.below(2) }, () =>
       act(workers, actors, phase, new Random(random.below(2 ** 31))),
@@ -108,14 +114,15 @@ export async function runBatch(
   await Promise.all([...writing, ...faults.map(({ strike }) => strike())])
   const healed = performance.now()
   phase.isHealed = true
-  const differences = await settle(servers, workers, all)
+  const differences = await settle(services, primaries, workers, all)
   const settled = performance.now()
   phase.isOver = true
   await Promise.all(observing)
-  await Promise.all(all.map((actors) => lookAtAll(servers, workers, actors)))
+  await Promise.all(all.map((actors) => lookAtAll(primaries, workers, actors)))
 
   const histories = all.map(({ domain, events }, i): History & { domain: string; found: string[] } => {
-    const others = [...pushesTo(domain, servers.proxy.calls), ...deliveriesOf(domain, mails)]
+    const pushes = primaries.flatMap(({ proxy }) => pushesTo(domain, proxy.calls))
+    const others = [...pushes, ...deliveriesOf(domain, mails)]
     const history = { events: [...events, ...others], healed, settled }
     return { domain, ...history, found: [...differences[i]!, ...judge(history)] }
   })
@@ -131,8 +138,8 @@ export async function runBatch(
   return { failures, counts: count(histories) }
 }
 
-async function newActors(servers: TestServers, { service }: Worker, domain: string): Promise<Actors> {
-  const { secret, api, tokenId } = await createAccount(servers.system, service.url)
+async function newActors({ system }: Pick<Services, 'system'>, { service }: Worker, domain: string): Promise<Actors> {
+  const { secret, api, tokenId } = await createAccount(system, service.url)
   const answer = await api.post('/domains/', { name: domain })
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
   const keys = (answer.json as ShownDomain).keys.map(({ dnskey }) => dnskey)
@@ -382,7 +389,7 @@ function outcomeOf({ status, text }: Pick<Answer, 'status' | 'text'>, statuses: 
 }
 
 /** Asks the services, and more often DNS, again and again; less often once little changes any more. */
-async function observe(servers: TestServers, workers: Worker[], actors: Actors, phase: Phase): Promise<void> {
+async function observe(primaries: Primary[], workers: Worker[], actors: Actors, phase: Phase): Promise<void> {
   const again = async (pause: number, later: number, look: (turn: number) => Promise<boolean>) => {
     for (let turn = 0; !phase.isOver; turn++) {
       await look(turn)
@@ -391,18 +398,23 @@ async function observe(servers: TestServers, workers: Worker[], actors: Actors, 
   }
   await Promise.all([
     again(250, 1_000, (turn) => readAll(workers[turn % workers.length]!, actors)),
-    again(70, 140, (turn) =>
-      turn % 2 === 0 ? lookAtSerial(servers, actors) : lookAt(servers, actors, SUBNAMES[turn % SUBNAMES.length]!),
-    ),
+    again(70, 140, (turn) => {
+      const primary = primaries[(turn >> 1) % primaries.length]!
+      return turn % 2 === 0 ? lookAtSerial(primary, actors) : lookAt(primary, actors, SUBNAMES[turn % SUBNAMES.length]!)
+    }),
   ])
 }
 
 /** The final state, when everything works again. */
-async function lookAtAll(servers: TestServers, workers: Worker[], actors: Actors): Promise<void> {
+async function lookAtAll(primaries: Primary[], workers: Worker[], actors: Actors): Promise<void> {
   const answered = [
     ...(await Promise.all(workers.map((worker) => readAll(worker, actors)))),
-    ...(await Promise.all(SUBNAMES.map((subname) => lookAt(servers, actors, subname)))),
-    await lookAtSerial(servers, actors),
+    ...(await Promise.all(
+      primaries.flatMap((primary) => [
+        ...SUBNAMES.map((subname) => lookAt(primary, actors, subname)),
+        lookAtSerial(primary, actors),
+      ]),
+    )),
   ]
   if (answered.includes(false)) throw new Error(`${actors.domain}: no answer from a service, or from DNS`)
 }
@@ -443,7 +455,7 @@ async function goBack([worker]: Worker[], actors: Actors): Promise<string[]> {
 }
 
 /** Asks DNS for an RRset. Returns whether it answered; a PowerDNS that has just started may refuse. */
-async function lookAt({ powerDns }: TestServers, { domain, events }: Actors, subname: string): Promise<boolean> {
+async function lookAt({ powerDns }: Primary, { domain, events }: Actors, subname: string): Promise<boolean> {
   const from = performance.now()
   const answer = await ask(powerDns, `${subname}.${domain}`, 'A').catch(() => undefined)
   if (answer === undefined || !['NOERROR', 'NXDOMAIN'].includes(answer.rcode)) return false
@@ -458,7 +470,7 @@ async function lookAt({ powerDns }: TestServers, { domain, events }: Actors, sub
 }
 
 /** Asks DNS for the SOA. Returns whether it answered. */
-async function lookAtSerial({ powerDns }: TestServers, { domain, events }: Actors): Promise<boolean> {
+async function lookAtSerial({ powerDns }: Primary, { domain, events }: Actors): Promise<boolean> {
   const from = performance.now()
   const answer = await ask(powerDns, domain, 'SOA').catch(() => undefined)
   const [soa] = answer?.answers.flatMap((rr) => (rr.type === 'SOA' ? [rr] : [])) ?? []
@@ -468,18 +480,27 @@ async function lookAtSerial({ powerDns }: TestServers, { domain, events }: Actor
 }
 
 /** Waits until all zones are repaired, all mails are sent, and all keys are as before. Returns, for each, the differences that are left. */
-async function settle(servers: TestServers, workers: Worker[], all: Actors[]): Promise<string[][]> {
-  await eventuallyIs(() => servers.proxy.open(), 0)
-  await eventuallyIs(async () => (await query(servers.system.db, 'select from marks where not settled')).length, 0)
-  await eventuallyIs(async () => (await query(servers.system.db, 'select from work')).length, 0)
+async function settle(
+  { system }: Pick<Services, 'system'>,
+  primaries: Primary[],
+  workers: Worker[],
+  all: Actors[],
+): Promise<string[][]> {
+  for (const { proxy } of primaries) await eventuallyIs(() => proxy.open(), 0)
+  await eventuallyIs(async () => (await query(system.db, 'select from marks where not settled')).length, 0)
+  await eventuallyIs(async () => (await query(system.db, 'select from work')).length, 0)
   const changed = await Promise.all(all.map((actors) => goBack(workers, actors)))
   const end = performance.now() + BOUND
   const differences: string[][] = []
   for (const [i, { domain }] of all.entries()) {
-    let found = await discrepanciesOf(servers, domain)
+    const look = async () => {
+      const each = primaries.map((primary) => discrepanciesOf({ system, ...primary }, domain))
+      return (await Promise.all(each)).flat()
+    }
+    let found = await look()
     while (found.length > 0 && performance.now() < end) {
       await sleep(200)
-      found = await discrepanciesOf(servers, domain)
+      found = await look()
     }
     differences.push([...found, ...changed[i]!])
   }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
+import type { TestServers } from '../support/harness.ts'
 import type { Random } from '../support/random.ts'
 import type { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
 import type { Blow, PostgresServer } from '../support/servers/postgres/postgres-server.ts'
@@ -84,7 +85,13 @@ const PLACES = 8
  * Crashes one after the other, each while the next changes are on their way to PowerDNS: they arrive late or never. Services
  * may be killed at the same time.
  */
-export function drawCrashes(random: Random, scene: Scene, crashes: Crash[], counts: CrashCounts): Fault {
+export function drawCrashes(
+  random: Random,
+  scene: Scene,
+  servers: TestServers,
+  crashes: Crash[],
+  counts: CrashCounts,
+): Fault {
   const { workers } = scene
   const drawn = crashes.map((crash) => {
     const victims = random.of([[], [], workers.slice(0, 1), workers.slice(1), workers])
@@ -98,7 +105,7 @@ export function drawCrashes(random: Random, scene: Scene, crashes: Crash[], coun
   return atSomeMoment(random, scene, {
     what: whats.join('; then '),
     strike: async () => {
-      for (const each of drawn) await strike(scene, each, counts)
+      for (const each of drawn) await strike(scene, servers, each, counts)
     },
   })
 }
@@ -124,7 +131,8 @@ function drawFate(random: Random): Delayed {
 }
 
 async function strike(
-  { servers, workers, clients }: Scene,
+  { workers, clients }: Scene,
+  servers: TestServers,
   {
     crash,
     victims,

@@ -5,6 +5,7 @@ import { commandsOn, runWith } from '../support/command-line.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { test } from '../support/serial.ts'
+import { makeBackend } from '../support/servers/backends.ts'
 import { type Pair, type Primary, startPair } from '../support/servers/powerdns/pair.ts'
 import type { LocalService } from '../support/servers/service.ts'
 import { environmentFor, startService } from '../support/servers/service.ts'
@@ -35,7 +36,7 @@ async function use(primary: Primary): Promise<void> {
 }
 
 test.before('the servers start', async () => {
-  pair = await startPair('gsqlite3')
+  pair = await startPair(await makeBackend('gsqlite3'))
   ;[first, second] = pair.primaries
   service = await startService(pair.backends, { PDNS_FAILOVER: '0' })
   owner = await createAccount(service.system, service.url)

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createLog } from '../../src/log.ts'
 import type { Waits } from '../../src/nameserver/nameserver.ts'
-import { createSystem } from '../../src/process/create-system.ts'
+import { type Backends, createSystem } from '../../src/process/create-system.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import type { System } from '../../src/system.ts'
 import { type Account, type AccountOptions, createAccount } from './clients/accounts.ts'
@@ -9,6 +9,8 @@ import { newZone, type RRsetBody, type Zone } from './clients/api.ts'
 import { Client } from './clients/client.ts'
 import type { Backend } from './servers/backends.ts'
 import type { Database } from './servers/postgres/databases.ts'
+import { type Pair, startPair } from './servers/powerdns/pair.ts'
+import type { Proxy } from './servers/proxy.ts'
 import { type Servers, startServers } from './servers/servers.ts'
 import {
   environmentFor,
@@ -24,8 +26,8 @@ export interface TestService extends Servers, LocalService {
   account(options?: AccountOptions): Promise<Account>
 }
 
-/** Servers for services that come and go: in this process, or as processes that are killed. */
-export interface TestServers extends Servers {
+/** Services that come and go on some servers: in this process, or as processes that are killed. */
+export interface Services {
   /** A system on the same database and PowerDNS, without the proxy, for calls of our functions. It runs no service. */
   system: System
   /** The account of the services' clients. */
@@ -37,6 +39,12 @@ export interface TestServers extends Servers {
   /** Kills all processes of the service, and stops the services in this process. */
   killServices(): Promise<void>
 }
+
+/** Servers for services that come and go. */
+export interface TestServers extends Servers, Services {}
+
+/** Two PowerDNS for services that come and go. */
+export interface TestPair extends Pair, Services {}
 
 /** A service in this process, and a client with the token of `owner`. */
 export type OwnService = LocalService & { api: Client }
@@ -63,6 +71,16 @@ export function useService(
  */
 export function useServers(backend?: Backend, makeDatabase?: () => Promise<Database>): () => TestServers {
   return useOne(() => startTestServers(backend, makeDatabase))
+}
+
+/**
+ * Starts two PowerDNS for services that come and go. `system` reaches them by their proxies, since it knows them by the
+ * names that the services know.
+ */
+export async function startTestPair(backend?: string[]): Promise<TestPair> {
+  const pair = await startPair(backend)
+  const proxies = pair.primaries.map(({ proxy }) => proxy)
+  return withServices(pair, pair.backends, proxies)
 }
 
 /** A new account for the tests of a file. */
@@ -135,6 +153,15 @@ async function startTestService(
 async function startTestServers(backend?: Backend, makeDatabase?: () => Promise<Database>): Promise<TestServers> {
   const servers = await startServers(backend, makeDatabase)
   const direct = { ...servers.backends, pdnsApiUrl: servers.powerDns.apiUrl }
+  return withServices(servers, direct, [servers.proxy])
+}
+
+/** @param direct where `system` finds them */
+async function withServices<T extends { backends: Backends; close(): Promise<void> }>(
+  servers: T,
+  direct: Backends,
+  proxies: Proxy[],
+): Promise<T & Services> {
   const system = createSystem(readConfig(environmentFor(direct)), direct, createLog('error'))
   await system.nameserver.probe()
   const owner = await createAccount(system, '')
@@ -176,7 +203,7 @@ async function startTestServers(backend?: Backend, makeDatabase?: () => Promise<
     },
     killServices,
     async close() {
-      servers.proxy.heal()
+      for (const proxy of proxies) proxy.heal()
       await killServices()
       await system[Symbol.asyncDispose]()
       await servers.close()

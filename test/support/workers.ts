@@ -15,7 +15,10 @@ export interface Worker {
 }
 
 /** @param environment its DATABASE_URL is where the proxy leads */
-export async function startWorker(servers: TestServers, environment: Record<string, string> = {}): Promise<Worker> {
+export async function startWorker(
+  servers: Pick<TestServers, 'backends' | 'start'>,
+  environment: Record<string, string> = {},
+): Promise<Worker> {
   const postgres = await startPostgresProxy(environment['DATABASE_URL'] ?? servers.backends.databaseUrl)
   // PowerDNS stalls with more than ten connections in total.
   const updates = { host: `${ownNetwork()}1`, port: await freePort() }

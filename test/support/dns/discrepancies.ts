@@ -29,7 +29,7 @@ interface Row {
  * of the service. Compares records as text, so it suits only types that PowerDNS spells as we do.
  * @param foreign zones at PowerDNS that do not belong to the service
  */
-export async function discrepancies(servers: TestServers, foreign: string[] = []): Promise<string[]> {
+export async function discrepancies(servers: Inspected, foreign: string[] = []): Promise<string[]> {
   const domains = await domainsOf(servers)
   const marks = await query<{ mark: string }>(
     servers.system.db,
@@ -62,7 +62,10 @@ export async function discrepanciesOf(servers: Inspected, name: string): Promise
  * repaired within 11 s (architecture.md, "Late requests"), after a crash of Postgres within 15 s; and of many zones, a look
  * takes seconds.
  */
-export async function discrepanciesInTheEnd(servers: TestServers, foreign: string[] = []): Promise<string[]> {
+export async function discrepanciesInTheEnd(
+  servers: Inspected & Pick<TestServers, 'proxy'>,
+  foreign: string[] = [],
+): Promise<string[]> {
   await eventuallyIs(() => servers.proxy.open(), 0)
   await eventuallyIs(() => unrepaired(servers), [])
   const found: { differences: string[] } = { differences: [] }

@@ -6,7 +6,7 @@ import { giveTo } from '../../../src/private-servers/instance-folder.ts'
 import { newFolder } from './folders.ts'
 import { SQLITE_SCHEMA } from './packages.ts'
 import { createDatabase } from './postgres/databases.ts'
-import { askPostgres } from './postgres/postgres-server.ts'
+import { askPostgres, PostgresServer } from './postgres/postgres-server.ts'
 
 /** The backends of PowerDNS that the tests can use. */
 const BACKENDS = { lmdb: () => undefined, gsqlite3: sqlite, gpgsql: postgres }
@@ -46,6 +46,21 @@ async function postgres(): Promise<string[]> {
     `gpgsql-user=${username}`,
     'gpgsql-dnssec=yes',
   ]
+}
+
+/** The settings of a backend with a new, empty database in a Postgres of its own, for several PowerDNS. */
+export async function makeSharedPostgres(): Promise<{ settings: string[]; url: string; drop: () => Promise<void> }> {
+  const server = await PostgresServer.start()
+  await server.ask('create database powerdns', 'postgres')
+  await server.ask(readFileSync(POSTGRES_SCHEMA, 'utf8') + STATISTICS, 'powerdns')
+  const settings = [
+    'launch=gpgsql',
+    `gpgsql-host=${server.address}`,
+    'gpgsql-dbname=powerdns',
+    'gpgsql-user=zoneplane',
+    'gpgsql-dnssec=yes',
+  ]
+  return { settings, url: server.url.replace('/zoneplane?', '/powerdns?'), drop: () => server.drop() }
 }
 
 /** The tables of PowerDNS' PostgreSQL backend. */

@@ -56,6 +56,7 @@ export const nameservers: Requirement[] = [
 /** For the deep tests: other nameservers, a pooler, Prometheus, and what docs/deployment.md has. */
 export const neighbours: Requirement[] = [
   ...nameservers,
+  { what: "PowerDNS' PostgreSQL backend", isThere: () => hasBackend('gpgsql'), packages: ['pdns-backend-pgsql'] },
   { what: 'Unbound', isThere: () => hasAll('unbound'), packages: ['unbound'] },
   { what: 'HAProxy', isThere: () => hasAll('haproxy'), packages: ['haproxy'] },
   { what: 'PgBouncer', isThere: () => hasAll('pgbouncer'), packages: ['pgbouncer'] },

@@ -9,6 +9,8 @@ export interface Call {
   /** Below /api/v1/servers/localhost. */
   path: string
   body: string
+  /** The API key with which it was sent: callers may have different ones. */
+  key: string
   /** When PowerDNS got it, and when it answered or broke the connection, by performance.now(); absent: not yet. */
   from?: number
   to?: number
@@ -81,8 +83,11 @@ const until = (moment: number | Promise<unknown>) => (typeof moment === 'number'
 
 const BASE = '/api/v1/servers/localhost'
 
-/** A proxy in front of PowerDNS' API that records and injects faults. */
-export async function startProxy(target: string): Promise<Proxy> {
+/**
+ * A proxy in front of PowerDNS' API that records and injects faults.
+ * @param apiKey with which calls are passed on; without it, with their own
+ */
+export async function startProxy(target: string, apiKey?: string): Promise<Proxy> {
   const calls: Call[] = []
   const stops: { matches: (call: Call) => boolean; meet: (call: Call) => Promise<Fate> }[] = []
   let decide: (call: Call) => Fate | Promise<Fate> = () => 'pass'
@@ -92,7 +97,12 @@ export async function startProxy(target: string): Promise<Proxy> {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk as Buffer)
     const body = Buffer.concat(chunks)
-    const call: Call = { method: incoming.method!, path: incoming.url!.replace(BASE, ''), body: body.toString() }
+    const call: Call = {
+      method: incoming.method!,
+      path: incoming.url!.replace(BASE, ''),
+      body: body.toString(),
+      key: incoming.headers['x-api-key'] as string,
+    }
     calls.push(call)
     const stop = stops.findIndex(({ matches }) => matches(call))
     const fate = await (stop === -1 ? decide(call) : stops.splice(stop, 1)[0]!.meet(call))
@@ -135,6 +145,7 @@ export async function startProxy(target: string): Promise<Proxy> {
   async function forward(incoming: IncomingMessage, body: Buffer) {
     const headers = { ...incoming.headers }
     delete headers['transfer-encoding']
+    if (apiKey !== undefined) headers['x-api-key'] = apiKey
     // PowerDNS may close a connection that is kept just when it is used again.
     const onward = request(target + incoming.url!, {
       agent: false,

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { type PowerDns, startPowerDns } from '../../../../src/private-servers/powerdns.ts'
 import type { Backends } from '../../../../src/process/create-system.ts'
 import { parse } from '../../clients/client.ts'
-import { type Backend, makeBackend } from '../backends.ts'
 import { newFolder } from '../folders.ts'
 import { createDatabase } from '../postgres/databases.ts'
 import { type Proxy, startProxy } from '../proxy.ts'
@@ -12,6 +11,7 @@ export interface Primary {
   /** As the service names it. */
   name: string
   powerDns: PowerDns
+  /** Takes any API key, so that it tells callers apart. */
   proxy: Proxy
   /** Sends a request directly to PowerDNS, not through the proxy. */
   pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
@@ -27,17 +27,20 @@ export interface Pair {
   close(): Promise<void>
 }
 
-/** Starts two PowerDNS. @param shared the backend of the database that both have; undefined: each has an LMDB of its own */
-export async function startPair(shared?: Backend): Promise<Pair> {
+/**
+ * Starts two PowerDNS.
+ * @param shared the settings of the backend whose database both have; undefined: each has an LMDB of its own
+ */
+export async function startPair(shared?: string[]): Promise<Pair> {
   const database = await createDatabase()
   // Otherwise each would notice zones that the other one has got only after a while.
-  const backend = shared && [...(await makeBackend(shared))!, 'zone-cache-refresh-interval=0']
+  const backend = shared && [...shared, 'zone-cache-refresh-interval=0']
   const apiKey = randomBytes(24).toString('hex')
   const start = async (): Promise<Primary> => {
     const folder = newFolder()
     const options = { apiKey, transferAddresses: ['127.0.0.0/8'], durable: false, backend, progress: () => undefined }
     const powerDns = await startPowerDns(folder, { dnsPort: 0, ...options })
-    const proxy = await startProxy(powerDns.apiUrl)
+    const proxy = await startProxy(powerDns.apiUrl, apiKey)
     return {
       name: new URL(proxy.url).host,
       powerDns,
