@@ -7,11 +7,15 @@ export const DAY = 86_400
 /** A point in time as the API writes it: `2026-01-31T12:00:00.123456Z`, UTC, always six fraction digits. */
 export type Timestamp = string
 
+/** The second that the clock showed last, since the epoch, and its text: a request reads the clock several times. */
+let latest = { second: NaN, text: '' }
+
 /** Reads the clock of the machine, to the microsecond. */
 export function currentTime(): Timestamp {
   const microseconds = Math.floor((performance.timeOrigin + performance.now()) * 1000)
-  const second = new Date(Math.floor(microseconds / 1_000_000) * 1000).toISOString().slice(0, 19)
-  return `${second}.${String(microseconds % 1_000_000).padStart(6, '0')}Z`
+  const second = Math.floor(microseconds / 1_000_000)
+  if (second !== latest.second) latest = { second, text: new Date(second * 1000).toISOString().slice(0, 19) }
+  return `${latest.text}.${String(microseconds % 1_000_000).padStart(6, '0')}Z`
 }
 
 /** Reads a time in the form of RFC 3339 §5.6; undefined if it is malformed. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Unauthenticated } from '../../errors.ts'
 import type { Db } from '../../store/database.ts'
 import type { PresentedToken } from '../../store/tokens/presented.ts'
@@ -11,7 +11,7 @@ export type Presented = PresentedToken | undefined
 
 /** Computes the stored hash of a secret. Secrets are random, so a fast hash protects them (architecture.md). */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
 
 /**
