@@ -1,5 +1,7 @@
 import type Koa from 'koa'
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Patience } from '../../flow/budget.ts'
 import { TURN_TIMEOUT } from '../../limits.ts'
 import { isLikeSecret } from '../../service/tokens/secrets.ts'
 import { loggedAddress } from '../kit/caller.ts'
@@ -19,12 +21,8 @@ export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void>
   const { system } = ctx.state
   const trace = traceOf(ctx.get('traceparent'))
   const log = system.log.child({ request, ...(trace !== undefined && { trace }) })
-  const gone = new AbortController()
-  ctx.res.once('close', () => {
-    gone.abort('closed')
-  })
   const address = loggedAddress(ctx)
-  ctx.state.system = { ...system, request, address, log, patience: { left: TURN_TIMEOUT, gone: gone.signal } }
+  ctx.state.system = { ...system, request, address, log, patience: patienceOf(ctx.res) }
   const start = performance.now()
   await next()
   // The request may have failed before the route or the actor was set.
@@ -39,6 +37,29 @@ export async function requestLog(ctx: AppContext, next: Koa.Next): Promise<void>
     account: actor?.accountId ?? null,
     token: actor?.tokenId ?? null,
   })
+}
+
+/** Returns the patience of a request. Its signal is made when it is first asked for: few requests wait. */
+function patienceOf(res: ServerResponse): Patience {
+  let gone: AbortSignal | undefined
+  return {
+    left: TURN_TIMEOUT,
+    get gone() {
+      gone ??= goneSignal(res)
+      return gone
+    },
+  }
+}
+
+/** Returns a signal that aborts once the response is sent, or its client is gone. */
+function goneSignal(res: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  const leave = () => {
+    gone.abort('closed')
+  }
+  if (res.closed) leave()
+  else res.once('close', leave)
+  return gone.signal
 }
 
 /** Reads the trace-id of a `traceparent` header (W3C Trace Context §3.2); undefined if it is absent or invalid. */

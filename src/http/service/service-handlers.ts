@@ -24,8 +24,8 @@ export async function showRoot(ctx: Context): Promise<void> {
 /** Responds with links to the resources that the client can use next, and to the documents of the API (contract §13). */
 export async function showIndex(ctx: Context): Promise<void> {
   const base = apiUrl(ctx)
-  const { openapi, docs } = absolute(base, PATHS.root)
-  ctx.set('Link', `<${openapi}>; rel="service-desc", <${docs}>; rel="service-doc"`)
+  const { openapi, docs } = PATHS.root
+  ctx.set('Link', `<${base}${openapi}>; rel="service-desc", <${base}${docs}>; rel="service-doc"`)
   const actor = ctx.state.actor as Actor | undefined
   const index =
     actor === undefined
