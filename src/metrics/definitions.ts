@@ -85,8 +85,15 @@ export const METRICS = {
     'Zones that differed from Postgres without a mark: others have changed them, or a request came late.',
     { found_by: ['audit', 'write'] },
   ),
+  zoneplane_primary_changes_total: counter('How often another one of several PowerDNS became the active one.', {}),
+  zoneplane_standby_zones_behind: gauge('Zones that wait to be copied to a standby with a database of its own.', {
+    primary: [],
+  }),
+  zoneplane_standby_lag_seconds: gauge('Time since the oldest change that waits to be copied there; 0 if none does.', {
+    primary: [],
+  }),
   zoneplane_backend_up: gauge('Whether a part of /readyz is ok: 1 or 0.', {
-    backend: ['database', 'migrations', 'powerdns'],
+    backend: ['database', 'migrations', 'powerdns', 'standbys'],
   }),
   zoneplane_measured_timestamp_seconds: gauge(
     'UNIX time at which what follows, and the marks, were last read from Postgres.',

@@ -18,7 +18,7 @@ async function checked(file: string): Promise<string> {
 }
 
 test('Prometheus accepts the alerts', async (t) => {
-  t.regex(await checked(join(folder, 'alerts.yml')), /SUCCESS: 10 rules found/)
+  t.regex(await checked(join(folder, 'alerts.yml')), /SUCCESS: 12 rules found/)
 })
 
 test('Prometheus has nothing to say against the names of the metrics', async (t) => {

@@ -27,8 +27,8 @@ export const HEALTH: Component = {
     {
       status: oneOf('ready', 'unavailable', 'stopping'),
       checks: described(
-        object({ database: CHECK, migrations: CHECK, powerdns: CHECK }),
-        'The backends. Absent while the process is about to stop.',
+        object({ database: CHECK, migrations: CHECK, powerdns: CHECK, standbys: CHECK }, ['standbys']),
+        'The backends; `standbys` only if there are several PowerDNS. Absent while the process is about to stop.',
       ),
     },
     ['checks'],

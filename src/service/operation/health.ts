@@ -1,7 +1,11 @@
 import { HEALTH_TIME } from '../../limits.ts'
 import { query } from '../../store/database.ts'
 import { isMigrated } from '../../store/migrate.ts'
+import { lags } from '../../store/standbys.ts'
 import type { System } from '../../system.ts'
+
+/** The seconds that a change may wait to be copied to a standby. */
+const STANDBY_LAG = 60
 
 type Check = 'ok' | 'unavailable'
 
@@ -37,13 +41,22 @@ const TRIAL = 'do $$ begin end $$'
  * longer do. The service is ready without PowerDNS, because reads still work.
  */
 async function check(system: System): Promise<Health> {
-  const [database, migrations, powerdns] = await Promise.all([
+  const [database, migrations, powerdns, standbys] = await Promise.all([
     outcome(query(system.pools.counters, TRIAL)),
     outcome(isMigrated(system.db)),
     outcome(system.nameserver.ready()),
+    system.primaries.standbys.length > 0 && outcome(areCurrent(system)),
   ])
   const isReady = database === 'ok' && migrations === 'ok'
-  return { status: isReady ? 'ready' : 'unavailable', checks: { database, migrations, powerdns } }
+  return {
+    status: isReady ? 'ready' : 'unavailable',
+    checks: { database, migrations, powerdns, ...(standbys === false ? {} : { standbys }) },
+  }
+}
+
+/** Reports whether no standby is far behind. */
+async function areCurrent({ pools }: System): Promise<boolean> {
+  return (await lags(pools.counters)).every(({ age }) => age <= STANDBY_LAG)
 }
 
 /** Awaits a check, which fails by an error or by the result false. */

@@ -4,6 +4,7 @@ import * as delegations from '../../store/domains/delegations.ts'
 import * as rollovers from '../../store/domains/rollovers.ts'
 import { estimates } from '../../store/estimates.ts'
 import { latestMigration } from '../../store/migrate.ts'
+import { lags } from '../../store/standbys.ts'
 import * as work from '../../store/work.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
@@ -56,6 +57,11 @@ export function measuringTask(system: System, metrics: Metrics, version: string)
 export async function measure(system: System, metrics: Metrics, version: string): Promise<void> {
   await measureBackends(system, metrics)
   await measureDatabase(system, metrics, version)
+  if (system.primaries.standbys.length === 0) return
+  for (const { name, behind, age } of await lags(system.db)) {
+    metrics.set('zoneplane_standby_zones_behind', { primary: name }, behind)
+    metrics.set('zoneplane_standby_lag_seconds', { primary: name }, age)
+  }
 }
 
 async function measureBackends(system: System, metrics: Metrics): Promise<void> {

@@ -97,6 +97,7 @@ export function primariesTask(system: System): BackgroundTask {
     tried = -Infinity
     if (isLost) return
     log.warn('another PowerDNS is the active one; comparing all zones', { primary: known.name, former: former.name })
+    system.metrics?.count('zoneplane_primary_changes_total', {})
     await former.nameserver.abandon()
     // Again, because somebody may have upgraded it.
     probing = primaries.active.nameserver.probe().then(
