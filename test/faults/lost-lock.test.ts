@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { CLAIM_LIFETIME } from '../../src/limits.ts'
 import { query } from '../../src/store/database.ts'
 import { newDomainWithWww, newRRset, rrset, sendHeld } from '../support/clients/api.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { eventuallyIs } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { unrepaired } from '../support/state/marks.ts'
@@ -76,6 +78,26 @@ test('a write that lost its lock does not delete the mark of another write', asy
   t.is((await taking.answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
+})
+
+test('a write that lost its lock while it waited for a connection to PowerDNS sends nothing', async (t) => {
+  const [name, other] = ['waiting.example', 'busy.example']
+  const busy = await servers().serve({ PDNS_CONNECTIONS: '1' })
+  for (const each of [name, other]) await newDomainWithWww(busy.api, each)
+  const holding = await sendHeld(servers(), 'PATCH', () => write(busy, other, '192.0.2.2'))
+  const answering = write(busy, name, '192.0.2.2')
+  await eventuallyIs(() => unrepaired(servers(), name), [name])
+  await eventually(() => busy.system.nameserver.load.waiting > 0)
+  await breakTransaction()
+  t.is((await write(second, name, '192.0.2.3')).status, 200)
+  await sleep(CLAIM_LIFETIME)
+  servers().proxy.calls.length = 0
+  holding.release('pass')
+  t.is((await answering).status, 503)
+  t.is((await holding.answering).status, 503)
+  t.false(servers().proxy.calls.some(({ method, path }) => method === 'PATCH' && path === `/zones/${name}.`))
+  for (const each of [name, other]) t.deepEqual(await discrepanciesOf(servers(), each), [])
+  t.like((await second.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.3'] })
 })
 
 test('a deletion that lost its lock during the push is answered 503, and the zone is restored', async (t) => {
