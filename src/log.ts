@@ -3,9 +3,6 @@ import { printable } from './errors.ts'
 
 export type Log = winston.Logger
 
-/** The member of an entry from which transports take the text. */
-const MESSAGE = Symbol.for('message')
-
 /**
  * Creates the log of the process on standard error; standard output is for people. A line is a JSON object, or text,
  * which is also for people (docs/operators/monitor.md).
@@ -18,16 +15,10 @@ export function createLog(
 ): Log {
   const isTerminal = (stream as Partial<NodeJS.WriteStream>).isTTY === true
   const isText = format === undefined ? isTerminal : format === 'text'
-  const painted = isTerminal ? paint : unpainted
-  // One format, because those of winston, one after the other, cost more than the rest of a line.
-  const line = winston.format((members) => {
-    const stamped = { timestamp: new Date().toISOString(), ...members }
-    members[MESSAGE] = isText ? textOf(stamped, painted) : JSON.stringify(stamped)
-    return members
-  })
+  const text = winston.format.printf((line) => textOf(line, isTerminal ? paint : unpainted))
   return winston.createLogger({
     level,
-    format: line(),
+    format: winston.format.combine(winston.format.timestamp(), isText ? text : winston.format.json()),
     transports: [new winston.transports.Stream({ stream })],
   })
 }
