@@ -153,13 +153,6 @@ export async function lags(db: Db): Promise<Lag[]> {
   )
 }
 
-/** Counts the zones at a member that have been behind since a time, and all domains. */
-export async function share(db: Db, member: string): Promise<{ behind: number; all: number }> {
-  const sql = `select (select count(*) from standby_zones where member = :member) as behind,
-    (select count(*) from domains) as all`
-  return one(db, sql, { member })
-}
-
 /** Returns the time of the database. */
 export async function clock(db: Db): Promise<string> {
   return (await one<{ now: string }>(db, 'select clock_timestamp()::text as now')).now
