@@ -124,6 +124,7 @@ function drawCommands(random: Random, scene: Scene, pair: TestPair, counts: Chan
 }
 
 async function current({ system }: TestPair): Promise<{ term: number; name: string }> {
-  const found = await eventually(() => find(system.db))
+  // A busy machine may take too long to connect.
+  const found = await eventually(() => find(system.db).catch(() => undefined))
   return found!
 }

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { hasBackend } from '../../src/installation/programs.ts'
+import { commandsOn } from '../support/command-line.ts'
 import { depth } from '../support/depth.ts'
 import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { startTestPair, type TestPair } from '../support/harness.ts'
@@ -23,6 +24,8 @@ interface Way {
   what: string
   missing: string | undefined
   count: number
+  /** Whether both have each change at the same time: then both are asked all the time, otherwise in the end. */
+  isShared: boolean
   start: () => Promise<TestPair>
 }
 
@@ -31,15 +34,30 @@ const WAYS: Way[] = [
     what: 'share a Postgres',
     missing: hasBackend('gpgsql') ? undefined : "PowerDNS' PostgreSQL backend is not installed",
     count: Number(process.env['HISTORIES'] ?? depth(4, 400)),
+    isShared: true,
     start: async () => {
       const { settings, drop } = await makeSharedPostgres()
       const pair = await startTestPair(settings)
       return { ...pair, close: () => pair.close().finally(drop) }
     },
   },
+  {
+    what: 'have an LMDB each',
+    missing: undefined,
+    count: Number(process.env['HISTORIES'] ?? depth(0, 400)),
+    isShared: false,
+    start: async () => {
+      const pair = await startTestPair()
+      const [, standby] = pair.primaries
+      const [isDone, output] = await commandsOn(() => pair.system)('primary', 'sync', standby.name)
+      if (!isDone) throw new Error(output)
+      return pair
+    },
+  },
 ]
 
-for (const [kind, { what, missing, count, start }] of WAYS.entries()) {
+for (const [kind, { what, missing, count, isShared, start }] of WAYS.entries()) {
+  if (count === 0) continue
   const where = needs(missing, test.serial)
   const total = noCounts()
   const changeOvers: ChangeOvers = { byCommand: 0, byItself: 0 }
@@ -72,6 +90,7 @@ for (const [kind, { what, missing, count, start }] of WAYS.entries()) {
       async (t) => {
         const { failures, counts } = await runBatch(pair, pair.primaries, workers, mails, {
           ...{ seed, size, prefix: `batch-${kind}-${first}` },
+          ...(isShared ? {} : { observed: [] }),
           draw: (random, scene) => drawChangeOvers(random, scene, pair, changeOvers),
         })
         addTo(total, counts)
