@@ -138,15 +138,15 @@ test('while another process has answers of the active one, this one changes to n
   const hear = () => query(db, 'update primaries set heard = clock_timestamp()')
   first.proxy.fail(() => 'cut')
   second.proxy.calls.length = 0
-  // An attempt to change over ends with the list of all zones; then looks go on, which ask the standby, too.
+  // An attempt to change over begins with a probe of the standby; then looks go on, which ask it, too.
   const looksSince = () => {
     const paths = second.proxy.calls.map(({ path }) => path)
-    const attempt = paths.indexOf('/zones?dnssec=false')
+    const attempt = paths.indexOf('/config')
     return attempt === -1 ? 0 : paths.slice(attempt).filter((path) => path.startsWith('/zones?zone=')).length
   }
   await eventually(async () => {
     await hear()
-    return looksSince() >= 3
+    return looksSince() >= 10
   })
   t.is(active(), first.name)
   await eventuallyIs(active, second.name)
