@@ -15,7 +15,7 @@ import {
 } from '../support/clients/dns-update.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { ask } from '../support/dns/dns.ts'
-import { eventuallyIs } from '../support/eventually.ts'
+import { eventually, eventuallyIs } from '../support/eventually.ts'
 import type { Services } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
 import type { MailServer } from '../support/servers/mail-server.ts'
@@ -142,7 +142,11 @@ export async function runBatch(
 
 async function newActors({ system }: Pick<Services, 'system'>, { service }: Worker, domain: string): Promise<Actors> {
   const { secret, api, tokenId } = await createAccount(system, service.url)
-  const answer = await api.post('/domains/', { name: domain })
+  // On a busy machine, another PowerDNS can take over before anything is broken.
+  const answer = await eventually(
+    () => api.post('/domains/', { name: domain }),
+    ({ status }) => status !== 503,
+  )
   if (answer.status !== 201) throw new Error(`${answer.status} ${answer.text}`)
   const keys = (answer.json as ShownDomain).keys.map(({ dnskey }) => dnskey)
   return { domain, secret, key: await keyFor(api, tokenId), keys, events: [], values: 0 }

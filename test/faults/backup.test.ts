@@ -128,9 +128,11 @@ test('a restore that is killed in the middle leaves an empty database, and can b
 
 test('a pg_dump that is older than the server is refused', async (t) => {
   // Of a server that is newer than any.
-  const db = { query: async () => Promise.resolve({ rows: [{ version: '990001' }] }) } as unknown as Parameters<
-    typeof dump
-  >[0]
+  const db = {
+    query: (_statement: unknown, _values: unknown, callback: (error: null, result: { rows: unknown[] }) => void) => {
+      callback(null, { rows: [{ version: '990001' }] })
+    },
+  } as unknown as Parameters<typeof dump>[0]
   const { signal } = new AbortController()
   await t.throwsAsync(dump(db, '', { file: 0, snapshot: '', leftOut: [], signal }), {
     message: /^pg_dump of PostgreSQL \d+ cannot read the database of a PostgreSQL 99: install postgresql-client-99$/,

@@ -192,8 +192,9 @@ test('a check ends when its client is gone, and stores nothing', async (t) => {
   }
   await place(answer, 'a', 'b')
   await t.throwsAsync(check({ ...system, patience }, domain), { instanceOf: Busy })
-  // Each is asked twice otherwise.
-  t.true(doubles.every(({ asked }) => asked.filter(({ type }) => type === 'NS').length <= 1))
+  // Each is asked twice otherwise. Meanwhile the service itself checks domains of other tests, a minute after it has made them.
+  const isOurs = (asked: Asked) => asked.type === 'NS' && asked.name.toLowerCase() === name
+  t.true(doubles.every(({ asked }) => asked.filter(isOurs).length <= 1))
   t.is((await store.find(system.db, domain.id))?.checked, null)
 })
 
