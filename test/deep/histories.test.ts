@@ -53,7 +53,7 @@ const histories = (full: number) => Number(process.env['HISTORIES'] ?? depth(BAT
 const promotions = (full: number) => BATCH * Number(process.env['PROMOTIONS'] ?? depth(1, full))
 
 /** What a kind chooses of its batches. */
-type Choices = Pick<Batch, 'draw' | 'ready' | 'judge'>
+type Choices = Pick<Batch, 'draw' | 'ready' | 'judge' | 'loses'>
 
 /** What differs between histories. */
 interface Kind {
@@ -112,6 +112,7 @@ const KINDS: Kind[] = [
         else await endDoubt(servers())
       },
       judge: violationsDespiteLoss,
+      loses: true,
     }),
     hadAll: (_, { held, lost }, count) => count < 2 * BATCH || (held > 0 && lost > 0),
   },
