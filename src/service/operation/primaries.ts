@@ -11,6 +11,7 @@ import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { audit } from '../repair/audit.ts'
 import { untilProbed } from '../repair/probing.ts'
+import { serialOf } from '../repair/standbys.ts'
 
 // The active one of several PowerDNS (primaries.md).
 
@@ -189,9 +190,7 @@ async function sampleOf(
 ): Promise<{ differing: number; compared: number }> {
   const sample = await domains.sample(db, SAMPLE)
   const serials = await Promise.all(sample.map(({ name }) => nameserver.serial(absolute(name))))
-  const suspects = sample.filter(
-    ({ version, suspended }, i) => serials[i] !== (suspended === null ? version : undefined),
-  )
+  const suspects = sample.filter((domain, i) => serials[i] !== serialOf(domain))
   const names = suspects.map(({ name }) => name)
   const excused = new Set([...waiting, ...(await marks.list(db, names)).map(({ zone }) => zone)])
   let differing = 0
@@ -216,9 +215,10 @@ async function lagOf(
   const now = new Map((await read()).map(({ id, version }) => [id, version]))
   const marked = new Set((await marks.list(db)).map(({ zone }) => zone))
   const behind = new Set(await standbys.behind(db, member))
-  for (const { id, name, version, suspended } of before) {
+  for (const domain of before) {
+    const { id, name, version } = domain
     const isWritten = now.get(id) !== version || marked.has(name)
-    if (!isWritten && serials.get(absolute(name)) !== (suspended === null ? version : undefined)) behind.add(name)
+    if (!isWritten && serials.get(absolute(name)) !== serialOf(domain)) behind.add(name)
   }
   return { behind: behind.size, all: before.length }
 }

@@ -11,7 +11,7 @@ import { areSame } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { contentsOf } from '../zone/cds.ts'
 import { differences } from '../zone/differences.ts'
-import { compareStandbys } from './standbys.ts'
+import { compareStandbys, serialOf } from './standbys.ts'
 
 // An audit compares zones with the database, and marks those that differ (architecture.md).
 
@@ -35,7 +35,7 @@ export async function audit(system: System, compares: (id: number) => boolean): 
   const serials = await system.nameserver.serials()
   const suspects = new Map<string, number | null>()
   for (const { id, name, version, paused, suspended } of versions) {
-    const wanted = suspended === null ? version : undefined
+    const wanted = serialOf({ version, suspended })
     if (serials.get(absolute(name)) === wanted && !(compares(id) && (await contentsDiffer(system, name)))) continue
     if (paused) system.log.warn('paused zone differs from Postgres', { zone: name })
     else suspects.set(name, compares(id) ? null : version)

@@ -178,13 +178,16 @@ export async function compareStandbys(system: System): Promise<void> {
   }
 }
 
+/** Returns the serial that a domain has at a nameserver; undefined: it has no zone, because it is suspended. */
+export function serialOf({ version, suspended }: Pick<Domain, 'version' | 'suspended'>): number | undefined {
+  return suspended === null ? version : undefined
+}
+
 /** Compares all serials at a standby. Notes the zones that differ. @throws NameserverFailure, Unavailable */
 export async function compareStandby({ db }: System, { name, nameserver }: Member): Promise<void> {
   const versions = await transaction(db, (trx) => domains.versions(trx))
   const serials = await nameserver.serials()
-  const differing = versions.filter(({ name, version, suspended }) => {
-    return serials.get(absolute(name)) !== (suspended === null ? version : undefined)
-  })
+  const differing = versions.filter((domain) => serials.get(absolute(domain.name)) !== serialOf(domain))
   if (differing.length > 0) await transaction(db, (trx) => store.note(trx, name, differing))
 }
 
