@@ -297,6 +297,24 @@ test('a claim is renewed as long as the work goes on', async (t) => {
   t.deepEqual(runs.begun, ['a'])
 })
 
+test('a claim whose row a transaction has locked holds up the renewal of no other claim', async (t) => {
+  await cause('a')
+  await cause('b')
+  const share = { kind: 'test', limit: 2, running: [], full: undefined }
+  const [a, b] = await store.claim(system.db, share, system.now())
+  const again = { kind: 'test', subject: 'a', due: system.now() }
+  const [claims, ids] = [
+    [a!.claim, b!.claim],
+    [a!.id, b!.id],
+  ]
+  const renewed = await transaction(system.db, async (trx) => {
+    await add(system, trx, again)
+    return store.renew(other.db, claims, ids)
+  })
+  t.deepEqual([renewed, a!.subject, b!.subject], [[b!.id], 'a', 'b'])
+  t.deepEqual((await store.renew(other.db, claims, ids)).sort(), [...ids].sort())
+})
+
 test('what fails is tried again after the pauses of its kind, and then given up; what is to be done again is', async (t) => {
   const runs = new Runs()
   const task = start(t, [runs])
