@@ -90,8 +90,8 @@ export function mayDelete(domain: string): boolean {
   return me.value!.token.perm_delete_domain && mayChange(domain)
 }
 
-/** Whether it may see and change who else transfers a domain's zone, as far as is known without asking. */
-export function mayTransfer(): boolean {
+/** Whether it may change what is about a whole domain: its note, and who else transfers its zone; as far as is known without asking. */
+export function mayChangeSettings(): boolean {
   const { membership } = me.value!
   return membership === null || membership.role === 'admin'
 }

@@ -79,6 +79,11 @@ export function DomainHeader({ name }: { name: string }) {
                   delete it. Please contact the operator.
                 </p>
               )}
+              {domain.note !== undefined && (
+                <p class="note">
+                  <b>Note:</b> <bdi>{domain.note}</bdi>
+                </p>
+              )}
               <Facts domain={domain} published={published.value} isRecords={path === `domains/${name}`} />
             </>
           )}

@@ -35,6 +35,7 @@ export const WORDS: Record<string, string> = {
   policy_changed: 'Policy changed',
   policy_deleted: 'Policy deleted',
   transfers_changed: 'Transfers changed',
+  note_changed: 'Note changed',
   domain_suspended: 'Suspended by the operator',
   domain_resumed: 'Served again',
   domain_moved: 'Moved to another account',

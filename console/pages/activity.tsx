@@ -112,7 +112,11 @@ function placeOf({ id, type, domain, version }: Activity): string {
   return `domains/${domain}${version === null ? (VIEWS[type] ?? '') : `/history?entry=${id}`}`
 }
 
-const VIEWS: Record<string, string> = { transfers_changed: '/nameservers', delegation_changed: '/dnssec' }
+const VIEWS: Record<string, string> = {
+  transfers_changed: '/nameservers',
+  note_changed: '/settings',
+  delegation_changed: '/dnssec',
+}
 
 const EVENTS: Record<string, 'creation' | 'deletion' | 'return'> = {
   domain_created: 'creation',

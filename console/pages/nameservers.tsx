@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { components } from '../../build/api-types.d.ts'
 import { withoutDot } from '../../src/dns/names.ts'
 import { api, ask } from '../api/client.ts'
-import { mayTransfer, me } from '../api/me.ts'
+import { mayChangeSettings, me } from '../api/me.ts'
 import { withItems } from '../api/problems.ts'
 import { nameserversOf } from '../api/rrsets.ts'
 import { ADDRESS, configurationsOf, NOTIFIER } from '../domains/secondaries.ts'
@@ -33,7 +33,7 @@ export function NameserversPage({ name }: { name: string }) {
         </p>
         <button onClick={published.reload}>Look again</button>
       </section>
-      {mayTransfer() && <Secondaries name={name} />}
+      {mayChangeSettings() && <Secondaries name={name} />}
     </>
   )
 }

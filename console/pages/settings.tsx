@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, ask } from '../api/client.ts'
 import { bearer, mayDelete, noteDomains } from '../api/me.ts'
+import { Note } from '../domains/note.tsx'
 import { Field, Form, useAction } from '../kit/form.tsx'
 import { Loaded, useAsked } from '../kit/loading.tsx'
 import { Panel } from '../kit/panel.tsx'
@@ -16,20 +17,25 @@ export function SettingsPage({ name }: { name: string }) {
     <>
       <Loaded asked={asked}>
         {(domain) => (
-          <Panel title="This domain">
-            <dl class="parts">
-              <div>
-                <dt>Added</dt>
-                <dd>
-                  <Time at={domain.created} />
-                </dd>
-              </div>
-              <div>
-                <dt>Shortest TTL</dt>
-                <dd>{ttlWords(domain.minimum_ttl)}, which the operator of the service can change</dd>
-              </div>
-            </dl>
-          </Panel>
+          <>
+            <Panel title="Note">
+              <Note name={name} note={domain.note} isSuspended={domain.suspended !== undefined} />
+            </Panel>
+            <Panel title="This domain">
+              <dl class="parts">
+                <div>
+                  <dt>Added</dt>
+                  <dd>
+                    <Time at={domain.created} />
+                  </dd>
+                </div>
+                <div>
+                  <dt>Shortest TTL</dt>
+                  <dd>{ttlWords(domain.minimum_ttl)}, which the operator of the service can change</dd>
+                </div>
+              </dl>
+            </Panel>
+          </>
         )}
       </Loaded>
       <Panel title="Delete this domain" isDanger>

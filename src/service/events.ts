@@ -4,7 +4,7 @@ import * as store from '../store/zone/activity.ts'
 import type { System } from '../system.ts'
 import { isUuid, NIL_UUID } from './ids.ts'
 
-/** An event of an account, its tokens, the transfers of its domains, or what the operator does to these, under a stable name (docs/operators/monitor.md). */
+/** An event of an account, its tokens, the settings of its domains, or what the operator does to these, under a stable name (docs/operators/monitor.md). */
 export type Event =
   | 'login_failed'
   | 'account_created'
@@ -33,6 +33,7 @@ export type Event =
   | 'policy_changed'
   | 'policy_deleted'
   | 'transfers_changed'
+  | 'note_changed'
   | 'domain_suspended'
   | 'domain_resumed'
   | 'domain_moved'

@@ -114,6 +114,7 @@ test('a domain moves with its contents, keys and history; nothing of the former 
   const name = await newHost(from.api)
   const path = `/domains/${name}/`
   const before = (await from.api.get(path)).json
+  succeeded(await from.api.patch(path, { note: 'Ask Alice.' }), 200)
   const transfers = { addresses: ['192.0.2.7'], notify: ['192.0.2.7'], tsig: true }
   const { key } = succeeded(await from.api.put(`${path}transfers/`, transfers), 200).json as { key: { name: string } }
   const policed = await addToken({ system, url: service().url }, from.id, {})

@@ -339,6 +339,31 @@ function declare(test: Declare, browser: () => Browser): void {
     ])
     t.deepEqual(previewOf('a CNAME b', 'shop.test').hints, ['a CNAME: There are no records at b.shop.test.'])
   })
+  test('a person leaves a note, which each page of the domain shows as text', async (t) => {
+    const { api, secret } = await service().account()
+    const name = await newDomain(api)
+    const note = '<img src=x onerror=alert(1)> Ask Alice.'
+    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/settings`, secret })
+    const { page } = tab
+    const [field, save] = [
+      page.getByLabel('What others should know'),
+      page.getByRole('button', { name: 'Save the note' }),
+    ]
+    await field.fill('x'.repeat(501))
+    t.is((await field.inputValue()).length, 500)
+    t.false('note' in ((await api.get(`/domains/${name}/`)).json as object))
+    await field.fill(` ${note} `)
+    await save.click()
+    await page.locator('p.note').getByText(note).waitFor()
+    t.is(await field.inputValue(), note)
+    t.true(await save.isDisabled())
+    await check(t, tab, 'settings-note')
+    await page.goto(`${service().url}/console/domains/${name}`)
+    await page.locator('p.note').getByText(note).waitFor()
+    await check(t, tab, 'records-note')
+    t.deepEqual(tab.found, [])
+    await page.context().close()
+  })
   test('a person sees that the operator has suspended a domain, in the list and on each page of it', async (t) => {
     const { api, secret } = await service().account()
     const [fine, name] = [await newDomain(api), await newDomain(api)]

@@ -237,6 +237,7 @@ function declare(test: Declare, browser: () => Browser): void {
       [`domains/${domain}/zonefile`, (page) => button(page, 'Review'), 'editor admin'],
       [`domains/${domain}/zonefile`, (page) => link(page, 'Download'), 'viewer editor admin'],
       [`domains/${domain}/settings`, (page) => button(page, `Delete ${domain}`), 'admin'],
+      [`domains/${domain}/settings`, (page) => button(page, 'Save the note'), 'admin'],
     ]
     for (const role of ['viewer', 'editor', 'admin'] as const) {
       const member = await addMember(service(), account.id, role)

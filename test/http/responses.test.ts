@@ -120,7 +120,7 @@ for (const path of ['/domains/', '/', '//root/healthz']) {
 for (const [title, path, allow] of [
   ['index', () => '/', 'GET, HEAD, OPTIONS'],
   ['domains', () => '/domains/', 'GET, POST, HEAD, OPTIONS'],
-  ['one domain', () => `/domains/${zone().domain}/`, 'GET, DELETE, HEAD, OPTIONS'],
+  ['one domain', () => `/domains/${zone().domain}/`, 'GET, PATCH, DELETE, HEAD, OPTIONS'],
   ['RRsets', () => rrsets(), 'GET, POST, PUT, PATCH, HEAD, OPTIONS'],
   ['one RRset', () => rrsets('www/A/'), 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS'],
   ['liveness', () => '//root/healthz', 'GET, HEAD, OPTIONS'],

@@ -103,6 +103,7 @@ test.serial('its owner can neither change nor delete it, and no zone brings its 
     ['bulk', api.put(rrsets(name), [a('new')])],
     ['undo', api.post(`/domains/${name}/history/${entry}/undo/`)],
     ['restore', api.post(`/domains/${name}/restore/`, { version: 1 })],
+    ['note', api.patch(`/domains/${name}/`, { note: 'Ask Alice.' })],
     ['transfers', api.put(`/domains/${name}/transfers/`, { addresses: [], notify: [], tsig: true })],
     ['rollover', api.post(`/domains/${name}/rollover/`, {})],
     ['deletion', api.delete(`/domains/${name}/`)],

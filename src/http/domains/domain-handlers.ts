@@ -15,7 +15,7 @@ import { answerList } from '../kit/paging.ts'
 import { conditions, setTag } from '../kit/terms.ts'
 import { patience } from '../middleware/report-publication.ts'
 import { DELETED_DOMAIN } from './deleted-domain-representation.ts'
-import { DOMAIN } from './domain-representation.ts'
+import { DOMAIN, DOMAIN_CHANGE } from './domain-representation.ts'
 import { OVERVIEW } from './overview-representation.ts'
 import { PUBLICATION } from './publication-representation.ts'
 
@@ -80,6 +80,18 @@ export async function showDomain(ctx: Context): Promise<void> {
   const shown = await withKeys(system, domain)
   setTag(ctx, tagOfDomain(domain))
   answer(ctx, 200, DOMAIN.presentFull(shown))
+}
+
+/** Requires that the domain in the path is visible to the token (contract §1.2, step 8). */
+export const findDomain = guard(async (ctx) => {
+  ctx.state.domain = await domains.get(ctx.state, ctx.params['name']!)
+}, {})
+
+export async function changeDomain(ctx: Context): Promise<void> {
+  const { note } = DOMAIN_CHANGE.read(ctx.state.body())
+  const domain = await domains.setNote(ctx.state, note, conditions(ctx))
+  setTag(ctx, tagOfDomain(domain))
+  answer(ctx, 200, DOMAIN.present(domain))
 }
 
 export async function deleteDomain(ctx: Context): Promise<void> {

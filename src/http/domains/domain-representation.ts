@@ -1,8 +1,9 @@
 import type { Domain, Key } from '../../service/domains/domains.ts'
+import { messageProblem } from '../../service/zone/journal.ts'
 import { boolean, nonBlankText, text, time } from '../fields/fields.ts'
-import { DOMAIN_NAME } from '../fields/patterns.ts'
+import { DOMAIN_NAME, LINE } from '../fields/patterns.ts'
 import { arrayOf, BOOLEAN, nullable, oneOf, ref, STRING, TIME } from '../fields/schema.ts'
-import { representation } from '../fields/table.ts'
+import { form, representation } from '../fields/table.ts'
 
 /** A key that signs a domain (contract §7.1). */
 const KEY = representation<Key>()(['Key'], {
@@ -29,6 +30,17 @@ const KEY = representation<Key>()(['Key'], {
   },
 })
 
+const NOTE = {
+  write: text({ trim: true })
+    .test('line', (value, { createError }) => {
+      const message = typeof value === 'string' ? messageProblem(value) : undefined
+      return message === undefined || createError({ message })
+    })
+    .meta({ accepted: LINE }),
+  text: 'What people should know about it, in one line. Absent without; empty in requests: none.',
+  example: 'Moved from ns.example.net. Ask Alice before changes.',
+}
+
 /** A domain; in full with its keys (contract §7.1). */
 export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'DomainWithKeys'], {
   created: { read: TIME, text: 'The time of its creation.' },
@@ -51,9 +63,11 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
   touched: { read: TIME, text: 'The time of the last write to it or its RRsets, even without a change.' },
   suspended: {
     read: TIME,
+    isOptional: true,
     text: 'Since when the operator of the service has it suspended: it is not served, and nobody can change it. Absent otherwise.',
     from: ({ suspended }) => suspended ?? undefined,
   },
+  note: { ...NOTE, isOptional: true, from: ({ note }) => note ?? undefined },
   zonefile: {
     // Not trimmed: a leading blank stands for the previous owner name, and errors name line numbers.
     writeOnly: text({ trim: false }).meta({ accepted: STRING }),
@@ -67,5 +81,6 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
   },
   at: { writeOnly: time(), text: 'With `restore`: the time whose state comes back, instead of that at the deletion.' },
 })
-for (const schema of [DOMAIN.schema, DOMAIN.full])
-  schema.required = schema.required!.filter((name) => name !== 'suspended')
+
+/** A change of a domain itself (contract §7.11). */
+export const DOMAIN_CHANGE = form('DomainChange', {}, { note: NOTE })

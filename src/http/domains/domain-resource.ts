@@ -1,3 +1,4 @@
+import { BODY_FORM } from '../../limits.ts'
 import type { Config } from '../../settings/config.ts'
 import { DELEGATION_OF_DOMAIN, DELEGATIONS } from '../delegation/delegation-resource.ts'
 import { arrayOf, type Component, ref } from '../fields/schema.ts'
@@ -11,10 +12,10 @@ import { json, NOTHING, pages, shows, text } from '../openapi/answers.ts'
 import { ROLLOVERS } from '../rollovers/rollover-resource.ts'
 import { NOT_PERMITTED, RRSET_SCOPES, WRITING } from '../rrsets/rrset-resource.ts'
 import * as zonefiles from '../rrsets/zonefile-handlers.ts'
-import { TRANSFERS_OF_DOMAIN } from '../transfers/transfer-resource.ts'
+import { TRANSFERS_OF_DOMAIN, WHOLE_DOMAIN } from '../transfers/transfer-resource.ts'
 import { DELETED_DOMAIN } from './deleted-domain-representation.ts'
 import * as domains from './domain-handlers.ts'
-import { DOMAIN } from './domain-representation.ts'
+import { DOMAIN, DOMAIN_CHANGE } from './domain-representation.ts'
 import { OVERVIEW } from './overview-representation.ts'
 import { PUBLICATION } from './publication-representation.ts'
 
@@ -69,7 +70,7 @@ export function domainGroup(config: Config): Group {
       },
       {
         path: '/api/v1/domains/:name/',
-        guards: [authenticate, requires('reads', { DELETE: 'domainDeletion' }), domainRates],
+        guards: [authenticate, requires('reads', { PATCH: 'settings', DELETE: 'domainDeletion' }), domainRates],
         conditional: true,
         GET: {
           id: 'showDomain',
@@ -77,6 +78,15 @@ export function domainGroup(config: Config): Group {
           description: 'With its keys.',
           answers: { 200: shows(DOMAIN.full, 'ETag') },
           chain: [domains.showDomain],
+        },
+        PATCH: {
+          id: 'changeDomain',
+          summary: 'Change a domain',
+          description: `Changes its note. ${WHOLE_DOMAIN}`,
+          takes: json(DOMAIN_CHANGE.schema),
+          answers: { 200: shows(DOMAIN.schema, 'ETag') },
+          errors: { 409: [] },
+          chain: [domains.findDomain, body(BODY_FORM), domains.changeDomain],
         },
         DELETE: {
           id: 'deleteDomain',

@@ -1,6 +1,13 @@
 import { SUBNAME_LENGTH } from '../../dns/names.ts'
 import { TYPES } from '../../dns/types.ts'
-import { DOMAIN_NAME_LENGTH, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, TOTP_DIGITS, TTL_MAX } from '../../limits.ts'
+import {
+  DOMAIN_NAME_LENGTH,
+  MESSAGE_LENGTH,
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  TOTP_DIGITS,
+  TTL_MAX,
+} from '../../limits.ts'
 import type { Component, JsonSchema } from './schema.ts'
 
 /**
@@ -17,6 +24,12 @@ function trimmed(pattern: string, others: JsonSchema = {}): JsonSchema {
 export const TEXT: JsonSchema = { type: ['string', 'number'], pattern: String.raw`^[^\u0000]*$` }
 export const NON_EMPTY_TEXT: JsonSchema = { type: ['string', 'number'], pattern: String.raw`^[^\u0000]+$` }
 export const NON_BLANK = String.raw`^[^\u0000]*[^\s\u0000][^\u0000]*$`
+
+/** One line for people, as `messageProblem` wants it. */
+export const LINE: JsonSchema = {
+  type: ['string', 'number'],
+  pattern: String.raw`^\s*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]{0,${MESSAGE_LENGTH}}\s*$`,
+}
 
 /** The name of a domain: not of a top-level domain. */
 export const DOMAIN_NAME: JsonSchema = {

@@ -6,7 +6,7 @@ import type { Effect } from './effect.ts'
 
 /**
  * The findings of the middleware before a handler about the request. The guards that authenticate set the actor;
- * `authenticateForDomain` sets the domain in the path, and `findHosts` that of `hosts`.
+ * `authenticateForDomain` and `findDomain` set the domain in the path, and `findHosts` that of `hosts`.
  */
 export interface State extends Access {
   /** The path pattern of the resource, for the log. */

@@ -16,7 +16,7 @@ export const TRANSFERS_OF_DOMAIN: Resource = {
   path: '/api/v1/domains/:name/transfers/',
   guards: [
     authenticateForDomain,
-    requires('transfers'),
+    requires('settings'),
     throttle({ reads: 'dns_api_cheap', writes: 'dns_api_per_domain_expensive' }),
   ],
   GET: {

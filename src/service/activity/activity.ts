@@ -31,7 +31,7 @@ export const ACCOUNT_TYPES = [
   ...['member_invited', 'member_joined', 'member_changed', 'member_removed'],
   ...['token_created', 'token_changed', 'token_bound', 'token_deleted'],
   ...['policy_created', 'policy_changed', 'policy_deleted'],
-  ...['transfers_changed', 'domain_suspended', 'domain_resumed', 'domain_moved', 'delegation_changed'],
+  ...['transfers_changed', 'note_changed', 'domain_suspended', 'domain_resumed', 'domain_moved', 'delegation_changed'],
   ...['webhook_created', 'webhook_changed', 'webhook_deleted', 'webhook_disabled'],
 ]
 

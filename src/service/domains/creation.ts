@@ -42,6 +42,8 @@ export interface DomainInput extends NameInput {
   /** True to restore the account's deleted domain of this name: as it was at its deletion, or at this time. */
   restore?: boolean
   at?: Timestamp
+  /** The note; with `restore`, instead of the former one. Empty: none. */
+  note?: string
   /** The zone file to import. */
   zonefile?: string
   /** The RRsets to create, without those that an import ignores; not together with a zone file. */
@@ -116,7 +118,8 @@ async function reserve({ system, trx }: Publication, writer: Writer, input: Doma
   ])
   await authoriseCut(trx, creator, name)
   const old = input.restore === true ? await deletedDomain(trx, name, creator, input.at) : undefined
-  return { creator, name, past, old }
+  const note = input.note === undefined ? (old?.note ?? null) : input.note || null
+  return { creator, name, past, old, note }
 }
 
 /**
@@ -137,13 +140,14 @@ async function authoriseCut(trx: Db, writer: Writer, name: string): Promise<void
 }
 
 /** Stores the domain without RRsets. @throws Invalid if the zone is foreign */
-async function insert({ system, trx }: Publication, { creator, name, past, old }: Place): Promise<LockedDomain> {
+async function insert({ system, trx }: Publication, { creator, name, past, old, note }: Place): Promise<LockedDomain> {
   const now = old === undefined ? system.now() : after(old.deleted, system.now())
   const row = {
     minimumTtl: system.config.minimumTtl,
     denial: DENIALS[system.config.denial],
     ...old,
     name,
+    note,
     ownerId: creator.accountId,
     version: nextVersion(system, past.sent + 1),
     isMember: system.config.catalogZone !== undefined,

@@ -11,7 +11,8 @@ import type { Policy } from '../../store/tokens/tokens.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
-import type { Visit, Writer } from '../actor.ts'
+import type { Access, Visit, Writer } from '../actor.ts'
+import { record } from '../events.ts'
 import { searchedText } from '../names/search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
 import { clearLeftovers } from '../repair/reconcile.ts'
@@ -146,6 +147,31 @@ export async function remove(visit: Visit<Writer>, name: string, conditions: Con
   await zone.remove()
   scanForMembers(system, zone.publication.trx)
   await zone.publication.commit()
+}
+
+/**
+ * Sets the note of a domain for whoever may write the whole domain (contract §7.11).
+ * @param note empty: none; undefined: it stays
+ * @throws NotFound, Unauthenticated, Denied, Conflict, PreconditionFailed, Unavailable
+ */
+export async function setNote(
+  access: Access<Writer>,
+  note: string | undefined,
+  conditions: Conditions,
+): Promise<Domain> {
+  await using zone = await openZone(access, [], { use: 'settings' })
+  const { domain, publication, policies } = zone
+  const { system, trx } = publication
+  const { accountId, tokenId } = access.actor
+  await authoriseWhole(trx, domain, policies)
+  checkConditions(conditions, tagOfDomain(domain))
+  const wanted = note === undefined ? domain.note : note || null
+  if (wanted === domain.note) return domain
+  await store.setNote(trx, domain.id, wanted)
+  // Not what it says: it is for who sees the domain now.
+  record(system, trx, 'note_changed', { account: accountId, domain: domain.name, by: tokenId })
+  await publication.commit()
+  return { ...domain, note: wanted }
 }
 
 /**

@@ -78,7 +78,7 @@ export async function set(
   access: Access,
   wanted: TransferSettings,
 ): Promise<{ settings: TransferSettings; key: TransferKey | undefined }> {
-  await using zone = await openZone(access, [], { use: 'transfers' })
+  await using zone = await openZone(access, [], { use: 'settings' })
   const { id, name } = zone.domain
   const { system, trx } = zone.publication
   const { accountId, tokenId } = access.actor

@@ -51,8 +51,8 @@ const domainDeletion = [mfaPassed, permission('permDeleteDomain')]
 const REQUIREMENTS = {
   reads: [mfaPassed],
   rrsets: [mfaPassed],
-  // What gives others the whole zone is no writing of records; viewers fail as whoever may not write it.
-  transfers: [mfaPassed, noEditor],
+  // What is about the whole domain, or gives it to others, is no writing of records; viewers fail as whoever may not write it.
+  settings: [mfaPassed, noEditor],
   domainCreation: [mfaPassed, permission('permCreateDomain')],
   domainDeletion,
   keys: domainDeletion,

@@ -7,7 +7,7 @@ const TYPES: Partial<Record<Group, string[]>> = {
   rrsets: ['rrsets_changed'],
   domains: [
     ...['domain_created', 'domain_deleted', 'domain_returned', 'domain_suspended', 'domain_resumed', 'domain_moved'],
-    ...['rollover', 'transfers_changed'],
+    ...['rollover', 'transfers_changed', 'note_changed'],
   ],
   delegation: ['delegation_changed'],
 }

@@ -24,8 +24,9 @@ export function tagOf({ subname, type, ttl, records, created, touched }: RRset):
 }
 
 /** Returns the tag of a domain. It changes with every accepted write to its RRsets, and with its settings. */
-export function tagOfDomain({ id, minimumTtl, created, published, touched }: Domain): string {
-  return digest([id, minimumTtl, created, published, touched])
+export function tagOfDomain({ id, minimumTtl, created, published, touched, note }: Domain): string {
+  // Without a note it is what processes of versions without notes send.
+  return digest([id, minimumTtl, created, published, touched, ...(note === null ? [] : [note])])
 }
 
 function digest(representation: unknown[]): string {

@@ -30,6 +30,8 @@ export interface Domain {
   paused: boolean
   /** Since when the operator has it suspended: its zone is not at the nameserver; null: it is not. */
   suspended: Timestamp | null
+  /** What its account tells people about it; null: nothing. */
+  note: string | null
   /** The number of its RRsets. */
   size: number
   /** The octets of their records. */
@@ -40,7 +42,8 @@ export interface Domain {
 }
 
 export const COLUMNS = `domains.id, domains.name, domains.owner_id as "ownerId", domains.minimum_ttl as "minimumTtl",
-  domains.version, domains.rectify, domains.denial, domains.paused, domains.suspended, domains.size, domains.record_octets as octets,
+  domains.version, domains.rectify, domains.denial, domains.paused, domains.suspended, domains.note, domains.size,
+  domains.record_octets as octets,
   domains.created, domains.published, domains.touched`
 
 /** A domain that the transaction has locked for writing. */
@@ -145,6 +148,7 @@ export async function insert(
     version: number
     denial: string
     isMember: boolean
+    note?: string | null
     now: Timestamp
     id?: number
     created?: Timestamp
@@ -154,17 +158,17 @@ export async function insert(
   return one(
     trx,
     `with inserted as (
-       insert into domains (${isNew ? '' : 'id, history_octets, '}name, owner_id, minimum_ttl, version, denial, size, created,
+       insert into domains (${isNew ? '' : 'id, history_octets, '}name, owner_id, minimum_ttl, version, denial, note, size, created,
          published, touched)
        overriding system value
-       values (${isNew ? '' : ':id, (select history_octets from deleted_domains where id = :id), '}:name, :ownerId, :minimumTtl, :version, :denial, 0, :created, :now, :now)
+       values (${isNew ? '' : ':id, (select history_octets from deleted_domains where id = :id), '}:name, :ownerId, :minimumTtl, :version, :denial, :note, 0, :created, :now, :now)
        returning *
      ), member as (
        insert into catalog_members (domain_id, zone) select id, name from inserted where :isMember
        on conflict (domain_id) do update set listed = false, gone = false, lost = false
      )
      select ${LOCKED} from inserted as domains`,
-    { created: domain.now, ...domain },
+    { created: domain.now, note: null, ...domain },
   )
 }
 
@@ -222,6 +226,10 @@ export async function setMinimumTtl(db: Db, name: string, seconds: number): Prom
 
 export async function setDenial(trx: Db, id: number, denial: string): Promise<void> {
   await query(trx, 'update domains set denial = :denial where id = :id', { id, denial })
+}
+
+export async function setNote(trx: Db, id: number, note: string | null): Promise<void> {
+  await query(trx, 'update domains set note = :note where id = :id', { id, note })
 }
 
 /** Sets whether the domain is paused. */

@@ -41,7 +41,7 @@ export async function lockToMove(trx: Db, names: string[]): Promise<MovingDomain
 
 /**
  * Gives domains to another account. Nothing of the former account stays with them: no policy of its tokens, no permission
- * to transfer the zones, and neither names nor messages in their histories, whose octets are therefore counted again.
+ * to transfer the zones, no note, and neither names nor messages in their histories, whose octets are therefore counted again.
  * @returns the names of those that had such permissions, with the names of their keys
  */
 export async function move(
@@ -51,7 +51,7 @@ export async function move(
 ): Promise<{ name: string; keyName: string | null }[]> {
   return query(
     trx,
-    `with moved as (update domains set owner_id = :ownerId, history_octets = null where id = any (:ids) returning id, name),
+    `with moved as (update domains set owner_id = :ownerId, note = null, history_octets = null where id = any (:ids) returning id, name),
        unnamed as (
          update history set account_id = :ownerId, owner_id = null, token_id = null, request_id = null,
            message = case when owner_id is null then message end

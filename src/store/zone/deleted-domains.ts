@@ -13,6 +13,7 @@ export interface DeletedDomain {
   ownerId: string
   minimumTtl: number
   denial: string
+  note: string | null
   created: Timestamp
   deleted: Timestamp
 }
@@ -33,8 +34,8 @@ export async function bury(trx: Db, domainId: number, occasion: Occasion): Promi
        ) from domains where id = :domainId and record_octets <= ${RESTORABLE_OCTETS}
        returning domain_id, ${OCTETS} as octets
      )
-     insert into deleted_domains (id, name, owner_id, minimum_ttl, denial, created, deleted, history_octets)
-     select id, name, owner_id, minimum_ttl, denial, created, :now, history_octets + octets
+     insert into deleted_domains (id, name, owner_id, minimum_ttl, denial, note, created, deleted, history_octets)
+     select id, name, owner_id, minimum_ttl, denial, note, created, :now, history_octets + octets
      from entry join domains on id = domain_id`,
     { ...occasion, id: idAt(occasion.now, randomBytes(8)), domainId },
   )
@@ -56,7 +57,7 @@ export async function buried(
   return maybeOne(
     db,
     `select * from (
-       select id, name, owner_id as "ownerId", minimum_ttl as "minimumTtl", denial, created, deleted
+       select id, name, owner_id as "ownerId", minimum_ttl as "minimumTtl", denial, note, created, deleted
        from deleted_domains
        where name = :name and (cast(:ownerId as uuid) is null or owner_id = :ownerId)
        order by coalesce(:at between created and deleted, false) desc, deleted desc limit 1 for update

@@ -201,6 +201,16 @@ test('who may transfer a zone', async (t) => {
   }
 })
 
+test('the note of a domain, without what it says', async (t) => {
+  const { id: account, api, tokenId: by } = await service().account()
+  const domain = await newDomain(api)
+  const patch = (note: string) => eventsOf((headers) => api.patch(`/domains/${domain}/`, { note }, { headers }))
+  for (const note of ['Ask Alice.', '']) {
+    t.deepEqual((await patch(note)).events, [{ event: 'note_changed', account, domain, by }])
+    t.deepEqual((await patch(note)).events, [])
+  }
+})
+
 test('a change that is refused is no event', async (t) => {
   const { id } = await person(service())
   const { api, id: tokenId } = await addToken(service(), id, LOGIN)

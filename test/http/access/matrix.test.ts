@@ -273,6 +273,13 @@ const examined = ifVisible(({ writes }) => [writes === true ? 200 : 403, false])
 /** What needs the permission to write the whole domain. */
 const whole = ifVisible(({ clears, editor }) => [clears === true && editor !== true ? 200 : 403, false])
 
+/** The same; but the role is examined before the domain is looked up. */
+const noted = ({ sees, clears, editor }: Caller): Outcome => {
+  if (editor === true) return [403, false]
+  if (sees !== true) return [404, false]
+  return clears === true ? [200, true] : [403, false]
+}
+
 /** What needs, besides, the permission to delete it: nobody else replaces its keys, so others find none replaced. */
 const rolled = (...outcome: Outcome) =>
   ifVisible(({ remove, clears }) => (remove === true && clears === true ? outcome : [403, false]))
@@ -473,6 +480,7 @@ const ROWS: Row[] = [
     expected: ({ create, relation }) => (create === true ? [201, relation !== 'foreign'] : [403, false]),
   },
   { method: 'GET', path: `${DOMAINS}/:name`, expected: ifVisible(() => [200, false]) },
+  { method: 'PATCH', path: `${DOMAINS}/:name`, body: () => ({ note: `note ${next()}` }), expected: noted },
   {
     method: 'DELETE',
     path: `${DOMAINS}/:name`,
@@ -654,7 +662,7 @@ async function contents({ account, owner }: Site): Promise<string> {
      union all select concat_ws(' ', id, url, domains) from webhooks where account_id in (:account, :owner)
      union all select cast(secret as text) from webhook_secrets
        where webhook_id in (select id from webhooks where account_id in (:account, :owner))
-     union all select name from domains where owner_id in (:account, :owner)
+     union all select concat_ws(' ', name, note) from domains where owner_id in (:account, :owner)
      union all select concat_ws(' ', domain_id, 'rollover') from rollovers
        where domain_id in (select id from domains where owner_id in (:account, :owner))
      union all select concat_ws(' ', subname, type, ttl, cast(records as text)) from rrsets

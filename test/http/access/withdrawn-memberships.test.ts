@@ -45,6 +45,7 @@ const REQUESTS: Record<string, (site: Site) => ReturnType<Client['send']>> = {
   'a new token': ({ used }) => used.post('/auth/tokens/', {}),
   'permission of transfers': ({ used, domain }) =>
     used.put(`/domains/${domain}/transfers/`, { addresses: ['192.0.2.7'], notify: [], tsig: false }),
+  'a note': ({ used, domain }) => used.patch(`/domains/${domain}/`, { note: 'Ask Alice.' }),
 }
 
 interface Withdrawal {

@@ -112,7 +112,7 @@ const rows: [string, () => Promise<Answer>, number, string][] = [
   // 7 before 8 and 9
   ['405 goes before an absent RRset is 404', () => owner().post(own('nothing/A/'), {}), 405, notAllowed('POST')],
   ['405 goes before 413', () => send(owner(), 'PUT', '/domains/', large, asJson), 405, notAllowed('PUT')],
-  ['405 goes before 400', () => send(owner(), 'PATCH', `/domains/${domain}/`, '{', asJson), 405, notAllowed('PATCH')],
+  ['405 goes before 400', () => send(owner(), 'PUT', `/domains/${domain}/`, '{', asJson), 405, notAllowed('PUT')],
   // 7 within itself, and before 9 and 10
   [
     'a missing flag is 403 before dry_run is 400',

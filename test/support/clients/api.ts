@@ -89,6 +89,7 @@ export interface ShownDomain {
   keys: { dnskey: string; ds: string[]; flags: number; keytype: string | null; managed: boolean }[]
   minimum_ttl: number
   touched: string
+  note?: string
 }
 
 /** The body of an A RRset; `members` replace the defaults. */
