@@ -117,6 +117,22 @@ test.serial('reads succeed while many writes wait for PowerDNS', async (t) => {
   t.deepEqual(await discrepancies(servers()), [])
 })
 
+test.serial(
+  'the check of readiness does not wait for the requests that keep all connections to PowerDNS',
+  async (t) => {
+    const { api, anonymous } = await servers().serve({ PDNS_CONNECTIONS: '1' })
+    await newDomainWithWww(api, 'busy.example')
+    const stopped = servers().proxy.stop(({ method }) => method === 'PATCH')
+    const writing = api.put('/domains/busy.example/rrsets/www/A/', rrset('192.0.2.2'))
+    await stopped.arrived
+    const ready = await anonymous.get('//root/readyz')
+    t.is(ready.text, '{"status":"ready","checks":{"database":"ok","migrations":"ok","powerdns":"unavailable"}}')
+    stopped.release('pass')
+    // It has not yet been given up.
+    t.is((await writing).status, 200)
+  },
+)
+
 for (const [what, count, atOnce] of [
   ['small requests', 1, WRITERS_PER_ACCOUNT],
   ['large requests', SMALL_WRITE + 1, 1],

@@ -126,7 +126,7 @@ export class Api {
     try {
       const body = lease === undefined ? text : Readable.from(underLease(lease, text))
       this.#requests ??= this.#open()
-      const answer = await this.#requests.request({ ...options, body })
+      const answer = await unlessAborted(options.signal, this.#requests.request({ ...options, body }))
       return { status: answer.statusCode, text: await answer.body.text() }
     } catch (error) {
       if (error instanceof Unavailable) throw error
@@ -194,7 +194,23 @@ function templateOf(path: string): string {
 }
 
 /** A request without its body. */
-type Request = Omit<Dispatcher.RequestOptions, 'body'>
+type Request = Omit<Dispatcher.RequestOptions, 'body' | 'signal'> & { signal: AbortSignal }
+
+/**
+ * Waits for a request until its signal is aborted. undici itself looks at the signal only when the request has a connection;
+ * if it is aborted by then, undici sends nothing.
+ */
+function unlessAborted<T>(signal: AbortSignal, request: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    request.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', stop)
+    })
+  })
+}
 
 /** Reports when a request has got its connection: undici begins it just before it sends. */
 function atStart(observer: Observer | undefined): Dispatcher.DispatcherComposeInterceptor {
