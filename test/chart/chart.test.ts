@@ -53,7 +53,7 @@ for (const [what, change, path] of [
   ['a setting of private servers', { settings: { DNS_PORT: '53' } }, '/settings'],
   ['no image', { images: { api: '' } }, '/images/api'],
   ['no image of Postgres', { postgres: { cluster: { image: '' } } }, '/postgres/cluster/image'],
-  ['a second PowerDNS', { powerdns: { replicas: 2 } }, '/powerdns'],
+  ['a third PowerDNS', { powerdns: { replicas: 3 } }, '/powerdns/replicas'],
   ['more processes than PowerDNS has connections', { api: { replicas: 9 } }, '/api/replicas'],
   ['an Ingress without a host', { host: '' }, '/host'],
   ['two ways to the API', { httpRoute: { enabled: true, parentRefs: [{ name: 'a' }] } }, '/ingress/enabled'],

@@ -22,7 +22,12 @@ interface Manifest {
   kind: string
   metadata: { name: string; annotations?: Record<string, string> }
   data?: Record<string, string>
-  spec?: { groups?: object[]; template?: { spec: { securityContext: object; containers: Container[] } } }
+  spec?: {
+    groups?: object[]
+    replicas?: number
+    selector?: Record<string, unknown>
+    template?: { spec: { securityContext: object; containers: Container[] } }
+  }
 }
 
 const withGo = needs(lackOfGo(), test)
@@ -54,6 +59,9 @@ withGo('Helm renders the chart with each set of values, and kubeconform takes al
       hasFewRights(t, manifest)
     }
     const { env } = manifests.find(({ kind }) => kind === 'Deployment')!.spec!.template!.spec.containers[0]!
+    t.is(env.find(({ name }) => name === 'PDNS_API_URL')!.value, primariesIn(t, manifests).join(), name)
+    const dns = manifests.find(({ kind, metadata }) => kind === 'Service' && metadata.name.endsWith('-powerdns'))!
+    t.is(POD in dns.spec!.selector!, name !== 'gateway.yaml', name)
     const secrets = {
       DATABASE_URL: 'postgresql://zoneplane:password@postgres:5432/zoneplane',
       PDNS_API_KEY: 'key',
@@ -102,6 +110,20 @@ withGo('Helm renders the chart with each set of values, and kubeconform takes al
     t.not((await check(target)).code, 0, wrong)
   }
 })
+
+const POD = 'statefulset.kubernetes.io/pod-name'
+
+/** The addresses of PowerDNS' API: each pod has a Service of its own. */
+function primariesIn(t: ExecutionContext, manifests: Manifest[]): string[] {
+  const { metadata, spec } = manifests.find(({ kind }) => kind === 'StatefulSet')!
+  const pods = Array.from({ length: spec!.replicas! }, (_, i) => `${metadata.name}-${i}`)
+  const services = manifests.filter(({ kind, metadata: { name } }) => kind === 'Service' && pods.includes(name))
+  t.deepEqual(
+    services.map(({ metadata: { name }, spec }) => [name, spec!.selector![POD]]),
+    pods.map((pod) => [pod, pod]),
+  )
+  return pods.map((pod) => `http://${pod}:8081`)
+}
 
 /** The objects that Helm has made. */
 function manifestsIn(folder: string): Manifest[] {

@@ -54,6 +54,32 @@ imagePullSecrets: {{ toJson . }}
 {{- end }}
 {{- end }}
 
+{{/* Pods of a part are on several nodes if there are. */}}
+{{- define "zoneplane.spread" -}}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "zoneplane.selector" . | nindent 8 }}
+{{- end }}
+
+{{/* Nodes are drained one pod at a time. Takes a dict of `root`, `part`, `name` and `replicas`. */}}
+{{- define "zoneplane.disruption" -}}
+{{- if gt .replicas 1 }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ .name }}
+  labels: {{- include "zoneplane.labels" . | nindent 4 }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {{- include "zoneplane.selector" . | nindent 6 }}
+{{- end }}
+{{- end }}
+
 {{- define "zoneplane.container" -}}
 securityContext:
   allowPrivilegeEscalation: false
