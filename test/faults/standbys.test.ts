@@ -148,6 +148,26 @@ test('writes, new domains and deletions get to the standby, those of an outage w
   })
 })
 
+test('a zone that is written each time it is copied does not wait longer each time', async (t) => {
+  const domain = await newZone()
+  await eventuallyIs(behind, [])
+  const reading = () => second.proxy.stop(({ method, path }) => method === 'GET' && path.includes(domain))
+  let read = reading()
+  await write(domain, '192.0.2.10')
+  for (let i = 11; i < 15; i++) {
+    await read.arrived
+    const rows = await query(service.system.db, 'select attempts from standby_zones where zone = :domain', { domain })
+    t.deepEqual(rows, [{ attempts: 1 }])
+    await write(domain, `192.0.2.${i}`)
+    const { release } = read
+    read = reading()
+    release('pass')
+  }
+  await read.arrived
+  read.release('pass')
+  await eventuallyIs(() => served(second, domain), ['192.0.2.14'])
+})
+
 test('what others change at a standby is made equal again', async (t) => {
   const [lost, foreign] = [await newZone(), await newZone()]
   await eventuallyIs(behind, [])

@@ -61,16 +61,18 @@ async function copyOne(system: System, nameserver: Nameserver, taken: Behind): P
     await store.finish(system.db, taken)
     return true
   } catch (error) {
+    if (error instanceof Superseded) {
+      await store.release(system.db, taken)
+      return true
+    }
     const kind = error instanceof NameserverFailure ? error.kind : undefined
     // What the standby has not answered can still arrive.
     await store.postpone(system.db, taken, kind === 'unknown' ? DELIVERY_TIME : 0)
-    if (!(error instanceof Superseded)) {
-      system.log.error('zone could not be copied to a standby; retrying', {
-        primary: taken.member,
-        zone: taken.zone,
-        reason: reasonOf(error),
-      })
-    }
+    system.log.error('zone could not be copied to a standby; retrying', {
+      primary: taken.member,
+      zone: taken.zone,
+      reason: reasonOf(error),
+    })
     return kind !== 'unknown' && kind !== 'unreachable'
   }
 }
