@@ -44,6 +44,15 @@ export async function forget(pool: Pool, name: string): Promise<boolean> {
   })
 }
 
+/**
+ * After a restore: forgets the members that are not in the list, and notes all zones at the others, which may have what the
+ * backup lacks; not at the first one, which is the active one then.
+ */
+export async function distrust(db: Db, members: string[], catalog: string | undefined): Promise<void> {
+  await query(db, 'delete from standbys where name <> all(cast(:members as text[]))', { members })
+  for (const name of await registered(db)) if (name !== members[0]) await noteAll(db, name, catalog)
+}
+
 /** In the order in which commits note zones, too: so nobody waits for each other. */
 const NOTED = `order by 1, 2 on conflict (member, zone) do update set change = excluded.change`
 

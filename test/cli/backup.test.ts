@@ -14,18 +14,21 @@ import { query } from '../../src/store/database.ts'
 import * as domains from '../../src/store/domains/domains.ts'
 import { tables } from '../../src/store/dump.ts'
 import type { System } from '../../src/system.ts'
-import { dsIn } from '../support/clients/api.ts'
+import { createAccount } from '../support/clients/accounts.ts'
+import { dsIn, newDomain, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { addMember } from '../support/clients/members.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { runWith } from '../support/command-line.ts'
 import { discrepancies } from '../support/dns/discrepancies.ts'
-import { ask } from '../support/dns/dns.ts'
+import { ask, dataOf } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { servedSerial } from '../support/dns/wire.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { createDatabase, openPatiently } from '../support/servers/postgres/databases.ts'
+import { startPair } from '../support/servers/powerdns/pair.ts'
 import { runOurs } from '../support/servers/programs.ts'
 import { environmentFor, type LocalService, startService } from '../support/servers/service.ts'
 
@@ -166,6 +169,59 @@ test.serial('after a restore, zones are served as the backup has them, with high
     t.true(adopted)
     t.true(await isBelieved('later.example'))
     t.deepEqual(await discrepancies({ ...servers(), system }), [])
+  })
+})
+
+test.serial('standbys get all zones of the backup again; those that PDNS_API_URL lacks are forgotten', async (t) => {
+  const pair = await startPair()
+  t.teardown(() => pair.close())
+  const settings = { PDNS_FAILOVER: '0', CATALOG_ZONE: 'catalog.backup.test', PDNS_API_KEY: pair.backends.pdnsApiKey }
+  const on = (url: string, primaries = pair.backends.pdnsApiUrl) => ({
+    ...{ ...settings, DATABASE_URL: url, PDNS_API_URL: primaries },
+  })
+  const [first, second] = pair.primaries
+  const copied = join(folder, 'standbys.dump')
+  const former = await startService(pair.backends, settings)
+  const owner = await createAccount(former.system, former.url)
+  const [kept, deleted, same] = [await newDomain(owner.api), await newDomain(owner.api), await newDomain(owner.api)]
+  const www = async () => dataOf(await ask(second.powerDns, `www.${kept}`, 'A'), 'A')
+  await owner.api.put(`/domains/${kept}/rrsets/`, address('192.0.2.1'))
+  const ours = on(pair.backends.databaseUrl)
+  t.regex((await zoneplane(['primary', 'sync', second.name], ours))[1], /has all \d zones/)
+  t.true((await zoneplane(['backup', copied], ours))[0])
+  await owner.api.put(`/domains/${kept}/rrsets/`, address('192.0.2.2'))
+  succeeded(await owner.api.delete(`/domains/${deleted}/`), 204)
+  await eventuallyIs(www, ['192.0.2.2'])
+  await former.stop()
+  // This does not change the serial, so no comparison finds it.
+  const foreign = {
+    name: `${same}.`,
+    type: 'TXT',
+    ttl: 300,
+    changetype: 'REPLACE',
+    records: [{ content: '"foreign"' }],
+  }
+  t.is((await second.pdns('PATCH', `/zones/${same}.`, { rrsets: [foreign] })).status, 204)
+  await withEmpty(async (url) => {
+    const [isDone, output] = await zoneplane(['restore', copied], on(url))
+    t.true(isDone, output)
+    t.regex((await zoneplane(['primary', 'list'], on(url)))[1], /standby +yes +[1-9]\d* +own/)
+    const restored = await startService({ ...pair.backends, databaseUrl: url }, settings)
+    try {
+      await eventuallyIs(() => query(restored.system.db, 'select zone from standby_zones'), [])
+      t.deepEqual(await www(), ['192.0.2.1'])
+      t.deepEqual(dataOf(await ask(second.powerDns, same, 'TXT'), 'TXT'), [])
+      for (const path of [`/zones/${kept}.`, `/zones/${deleted}.`, `/zones/${same}.`]) {
+        const [one, other] = [(await first.pdns('GET', path)).json, (await second.pdns('GET', path)).json]
+        t.is((other as { serial: number }).serial, (one as { serial: number }).serial)
+      }
+    } finally {
+      await restored.stop()
+    }
+  })
+  await withEmpty(async (url, system) => {
+    t.true((await zoneplane(['restore', copied], on(url, first.proxy.url)))[0])
+    t.deepEqual(await query(system.db, 'select name from standbys'), [])
   })
 })
 

@@ -9,6 +9,7 @@ import * as spent from '../../store/domains/spent.ts'
 import { type Counts, dump, exportSnapshot, load, otherSessions, readDump, tables } from '../../store/dump.ts'
 import type { StoredSecret } from '../../store/encrypted.ts'
 import { lockSchema, migrate, refuseUnknown } from '../../store/migrate.ts'
+import * as standbys from '../../store/standbys.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { usePrimary } from './primaries.ts'
@@ -18,16 +19,9 @@ import { requireDecryptionOf } from './stored-secrets.ts'
  * Tables whose rows are useful for only a few hours. Work has secrets in clear, and would be done a second time. The active
  * PowerDNS of then may be gone.
  */
-const LEFT_OUT = [
-  'work',
-  'mails',
-  'confirmations',
-  'captchas',
-  'sign_ins',
-  'primaries',
-  'standbys',
-  'standby_zones',
-].map((name) => `public.${name}`)
+const LEFT_OUT = ['work', 'mails', 'confirmations', 'captchas', 'sign_ins', 'primaries', 'standby_zones'].map(
+  (name) => `public.${name}`,
+)
 
 /** Milliseconds after which any unfinished backup counts as abandoned. */
 const PART_LIFETIME = 86_400_000
@@ -193,6 +187,11 @@ export async function restoreDatabase(system: System, file: string): Promise<Con
     await spent.skipSerials(trx)
     if (contents.migrations.includes('28_rollovers')) {
       for (const name of await rollovers.distrust(trx)) await marks.setOwn(trx, name)
+    }
+    if ((contents.counts.get('public.standbys') ?? 0) > 0) {
+      const { members } = system.primaries
+      const known = members.length > 1 ? members.map(({ name }) => name) : []
+      await standbys.distrust(trx, known, system.config.catalogZone)
     }
   }
   await transaction(system.db, fill, { anySchema: true })
