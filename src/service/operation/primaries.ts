@@ -28,7 +28,7 @@ const ANSWER_TIME = 5_000
 const COMPARISONS = [0, 15_000, 60_000, 240_000]
 
 /** Milliseconds after which a change-over that no other primary could take is tried again. */
-const RETRY_PAUSE = 10_000
+const RETRY_PAUSE = 3_000
 
 /** The share of the zones that may differ at a primary that takes over by itself, and how many are compared before. */
 const TOLERANCE = 0.01
