@@ -154,6 +154,8 @@ export class Machine {
     await this.#link('up')
     for (const pid of processesIn(this.#space)) send(pid, 'SIGCONT')
     for (const service of this.#services.values()) {
+      // nsenter, which is outside, stops with the program that it has started.
+      service.running!.child.kill('SIGCONT')
       if (service.isLost) {
         service.isLost = false
         this.#run(service)
