@@ -36,7 +36,7 @@ if (missing === undefined) {
     succeeded(await api.post('/domains/', { name: NAME }), 201)
     const rrset = { subname: 'www', type: 'A', ttl: 60, records: [ADDRESS] }
     succeeded(await api.post(`/domains/${NAME}/rrsets/`, rrset), 201)
-    for (const server of reference.secondaries) await eventuallyIs(() => lookUp(server, `www.${NAME}`, 'A'), [ADDRESS])
+    for (const server of reference.servers) await eventuallyIs(() => lookUp(server, `www.${NAME}`, 'A'), [ADDRESS])
   })
 
   test.after.always('the machines stop', async () => {
@@ -50,44 +50,72 @@ type Part = [machine: Machine, program?: string]
 const machines = () => reference.machines
 const balancer = () => reference.balancer()
 const leader = () => reference.leader()
+const replica = () => reference.replica()
+const active = async () => (await reference.primaries()).active
+const standby = async () => (await reference.primaries()).standby
 
 const ALL: Loss[] = ['killed', 'hanging', 'cut off']
 const STAYING: Loss[] = ['killed', 'hanging']
 
-/** What is lost, and how. While `stops`, writes wait for its return. */
-const LOSSES: [what: string, how: Loss[], parts: () => Promise<Part[]>, stops?: boolean][] = [
+/** What is lost, and how: each part, and pairs of them. */
+const LOSSES: [what: string, how: Loss[], parts: () => Promise<Part[]>][] = [
   ['the balancer with the address of the API', ALL, async () => [[await balancer()]]],
   ['its HAProxy', STAYING, async () => [[await balancer(), 'haproxy']]],
   ['a dnsdist', STAYING, async () => [[machines().lb1, 'dnsdist']]],
   ['an API process', STAYING, async () => [[machines().api1, 'zoneplane']]],
   ['the HAProxy of an API process', STAYING, async () => [[machines().api1, 'haproxy']]],
-  ['a machine with an API process', ALL, async () => [[machines().api2]]],
-  ['the PowerDNS primary', STAYING, async () => [[machines().api1, 'powerdns']], true],
-  ['the machine with it', ['cut off'], async () => [[machines().api1]], true],
-  ['the leader of Postgres', STAYING, async () => [[await leader()]]],
+  ['the active PowerDNS', STAYING, async () => [[await active(), 'powerdns']]],
+  ['the standby PowerDNS', STAYING, async () => [[await standby(), 'powerdns']]],
+  ['the machine with the active PowerDNS', ALL, async () => [[await active()]]],
+  ['the machine with the standby PowerDNS', ALL, async () => [[await standby()]]],
+  ['the leader of Postgres', ALL, async () => [[await leader()]]],
+  ['the synchronous standby of Postgres', ALL, async () => [[await replica()]]],
+  ['etcd beside the leader', STAYING, async () => [[await leader(), 'etcd']]],
+  ['BIND', ALL, async () => [[machines().bind]]],
+  ['Knot', ALL, async () => [[machines().knot]]],
+  [
+    'the machine with the active PowerDNS, and the leader',
+    ['killed'],
+    async () => [[await active()], [await leader()]],
+  ],
+  [
+    'the machine with the active PowerDNS, and the balancer',
+    ['cut off'],
+    async () => [[await active()], [await balancer()]],
+  ],
+  [
+    'the active PowerDNS, and the HAProxy of the balancer',
+    ['killed'],
+    async () => [
+      [await active(), 'powerdns'],
+      [await balancer(), 'haproxy'],
+    ],
+  ],
+  ['the leader of Postgres, and the balancer', ['cut off'], async () => [[await leader()], [await balancer()]]],
+  ['BIND, and a dnsdist', ['killed'], async () => [[machines().bind], [machines().lb1, 'dnsdist']]],
+  ['Knot, and the balancer', ['hanging'], async () => [[machines().knot], [await balancer()]]],
 ]
 
-for (const [what, hows, parts, stops = false] of LOSSES) {
+for (const [what, hows, parts] of LOSSES) {
   for (const how of hows) {
     where(`${what}: ${how}`, async (t) => {
-      await whileUsed(t, async () => {
+      const seen = await whileUsed(t, async () => {
         const lost = await parts()
         sights.begin()
         for (const [machine, program] of lost) await machine.lose(how, program)
         try {
-          if (!stops) await workload.acknowledged(50)
-          await Promise.all([sights.reads.more(50), sights.answers.more(50)])
+          await Promise.all([workload.acknowledged(50), sights.reads.more(50), sights.answers.more(50)])
         } finally {
           for (const [machine] of lost) await machine.bring()
           await reference.healthy()
         }
         await workload.acknowledged(50)
+        const { reads, writes, answers } = sights
+        return [
+          ...[reads.away, writes.away, reads.repeated + writes.repeated, reads.failed + writes.failed],
+          ...[answers.longest, answers.failed],
+        ]
       })
-      const { reads, writes, answers } = sights
-      const seen = [
-        ...[reads.away, stops ? NaN : writes.away, Math.max(reads.longest, writes.longest), answers.longest],
-        ...[reads.repeated + writes.repeated, reads.failed + writes.failed],
-      ]
       t.log(row(how, seen))
       const others = table.get(what) ?? seen
       table.set(
@@ -104,24 +132,23 @@ where('the table of the page', (t) => {
   t.is(table.size, LOSSES.length)
 })
 
-/** A row: seconds of the times, which are in milliseconds, and how many requests were repeated, and failed. */
-function row(what: string, [reads, writes, request, answer, repeated, failed]: number[]): string {
-  const seconds = [reads, writes, request, answer].map((each) =>
-    Number.isNaN(each) ? 'until it is back' : `${(each! / 1000).toFixed(1)} s`,
-  )
-  return `| ${[what, ...seconds, repeated, failed].join(' | ')} |`
+/** A row: seconds of the times, which are in milliseconds, and numbers of requests and questions. */
+function row(what: string, [reads, writes, repeated, failed, answer, unanswered]: number[]): string {
+  const seconds = (each: number) => `${(each / 1000).toFixed(1)} s`
+  return `| ${[what, seconds(reads!), seconds(writes!), repeated, failed, seconds(answer!), unanswered].join(' | ')} |`
 }
 
 /** Runs the clients during `work`: nothing acknowledged is lost, all questions are answered, and the secondaries catch up. */
-async function whileUsed(t: ExecutionContext, work: () => Promise<void>): Promise<void> {
+async function whileUsed<T>(t: ExecutionContext, work: () => Promise<T>): Promise<T> {
   let isOver = false
   const over = () => isOver
   const [one, other] = reference.nameservers as [string, string]
   const ask = (...servers: string[]) => resolve(`www.${NAME}`, ADDRESS, servers, sights.answers, over)
+  let seen: T
   const running = [workload.run(api), read(api, RRSET, over), ask(one, other), ask(other, one)]
   try {
     await workload.acknowledged(50)
-    await work()
+    seen = await work()
   } finally {
     isOver = true
     workload.stop()
@@ -135,8 +162,9 @@ async function whileUsed(t: ExecutionContext, work: () => Promise<void>): Promis
   for (const domain of await written()) {
     const { json } = succeeded(await api.get(`/domains/${domain}/rrsets/?type=A`), 200)
     const records = (json as { records: string[] }[]).flatMap((rrset) => rrset.records)
-    for (const server of reference.secondaries) await eventuallyIs(() => lookUp(server, `www.${domain}`, 'A'), records)
+    for (const server of reference.servers) await eventuallyIs(() => lookUp(server, `www.${domain}`, 'A'), records)
   }
+  return seen
 }
 
 async function written(): Promise<string[]> {

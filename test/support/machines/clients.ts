@@ -50,8 +50,8 @@ export class Sights {
   }
 }
 
-/** What the client says when a write fails because an earlier one, which got no answer, was carried out after all. */
-export const LATE = 'unknown: an earlier write was carried out meanwhile'
+/** What the client says of a write when an earlier one, which got no answer either, may have been carried out meanwhile. */
+export const LATE = 'unknown: an earlier write may have been carried out meanwhile'
 
 /**
  * An ordinary client of the API: after a 503 it repeats the request once, when the answer says. Where it gets no answer, or
@@ -81,9 +81,11 @@ export class OrdinaryClient extends Client {
     sight.note(began, answer.status !== 503)
     if (method === 'GET') return answer
     const domain = /[\w-]+\.example/.exec(path + JSON.stringify(json))?.[0] ?? ''
-    if (answer.text.startsWith('unknown')) this.#open.add(domain)
-    if (answer.status < 400 || answer.status > 499 || !this.#open.delete(domain)) return answer
-    return { ...answer, status: 503, text: LATE }
+    const isUnknown = answer.text.startsWith('unknown')
+    const isFailed = isUnknown || (answer.status >= 400 && answer.status <= 499)
+    const wasOpen = isFailed && this.#open.delete(domain)
+    if (isUnknown) this.#open.add(domain)
+    return wasOpen ? { ...answer, status: 503, text: LATE } : answer
   }
 
   async #once(method: string, path: string, json: unknown): Promise<Answer> {

@@ -13,9 +13,9 @@ import { type Machine, Network } from './machine.ts'
 // The setup without a single point of failure of docs/deployment.md: the files of docs/examples, with a network, passwords
 // and keys of their own.
 
-/** Which numbers in the network the files give the machines; the first is that of the machine, the others are PowerDNS'. */
+/** Which numbers in the network the files give the machines; the first is that of the machine, the other is PowerDNS'. */
 const NUMBERS = {
-  ...{ lb1: [13], lb2: [14], api1: [11, 31], api2: [12] },
+  ...{ lb1: [13], lb2: [14], api1: [11, 31], api2: [12, 32] },
   ...{ pg1: [21], pg2: [22], pg3: [23], bind: [35], knot: [36] },
 } as const
 type Name = keyof typeof NUMBERS
@@ -55,12 +55,14 @@ export class Reference {
     })
     const reference = new Reference(network, machines, cert)
     for (const [i, machine] of reference.#postgres.entries()) reference.#startPostgres(machine, i + 1)
-    reference.#startPowerDns(machines)
+    reference.#startPowerDns('api1', 31)
+    reference.#startPowerDns('api2', 32)
     reference.#startSecondaries()
     for (const name of ['lb1', 'lb2'] as const) reference.#startBalancer(name, key + cert)
     await reference.#createDatabase()
     for (const name of ['api1', 'api2'] as const) reference.#startApi(name)
     await reference.healthy()
+    await reference.#command(`primary sync ${prefix}32:8081`)
     await reference.#command('account create test@example.net')
     const made = await reference.#command('token create test@example.net --create-domain --delete-domain')
     reference.token = /^secret +(\S+)$/m.exec(made)![1]!
@@ -72,9 +74,9 @@ export class Reference {
     return [15, 16].map((number) => `${this.#network.prefix}${number}`)
   }
 
-  /** The nameservers behind them. */
-  get secondaries(): Server[] {
-    return [35, 36].map((number) => ({ dnsHost: `${this.#network.prefix}${number}`, dnsPort: 53 }))
+  /** The nameservers behind them, and both PowerDNS: all that serve the zones. */
+  get servers(): Server[] {
+    return [35, 36, 31, 32].map((number) => ({ dnsHost: `${this.#network.prefix}${number}`, dnsPort: 53 }))
   }
 
   /** The machine with the leader of Postgres. */
@@ -83,6 +85,23 @@ export class Reference {
       const all = await Promise.all(this.#postgres.map(statusOf))
       return this.#postgres.find((_, i) => all[i]?.role === 'master' && all[i].state === 'running')
     }) as Promise<Machine>
+  }
+
+  /** The machine with the standby of Postgres that has all acknowledged commits. */
+  async replica(): Promise<Machine> {
+    return eventually(async () => {
+      const all = await Promise.all(this.#postgres.map(statusOf))
+      return this.#postgres.find((_, i) => all[i]?.sync_standby === true)
+    }) as Promise<Machine>
+  }
+
+  /** The machines with the active PowerDNS and with the standby. */
+  async primaries(): Promise<{ active: Machine; standby: Machine }> {
+    const name = await this.#ask('select name from primaries', 'zoneplane')
+    const { api1, api2 } = this.machines
+    return name.startsWith(`${this.#network.prefix}31:`)
+      ? { active: api1, standby: api2 }
+      : { active: api2, standby: api1 }
   }
 
   /** The balancer that has the address of the API now. */
@@ -99,12 +118,13 @@ export class Reference {
 
   /** What does not work. */
   async #ailing(): Promise<string[]> {
-    const { lb1, lb2, api1, api2, bind, knot } = this.machines
+    const { lb1, lb2, api1, api2 } = this.machines
     const postgres = await Promise.all(this.#postgres.map(statusOf))
     const ready = [api1, api2].map(isReady)
-    const answering = [lb1, lb2, bind, knot].map(({ address }) => answers({ dnsHost: address, dnsPort: 53 }))
+    const dnsdist = [lb1, lb2].map(({ address }) => ({ dnsHost: address, dnsPort: 53 }))
+    const answering = [...dnsdist, ...this.servers].map(answers)
     const outcomes = [...(await Promise.all([...ready, ...answering])), areHealthy(postgres)]
-    const names = ['api1', 'api2', 'lb1', 'lb2', 'bind', 'knot', JSON.stringify(postgres)]
+    const names = ['api1', 'api2', 'lb1', 'lb2', 'bind', 'knot', 'pdns1', 'pdns2', JSON.stringify(postgres)]
     return names.filter((_, i) => !outcomes[i])
   }
 
@@ -127,10 +147,10 @@ export class Reference {
   #startSecondaries(): void {
     const { bind, knot } = this.machines
     bind.folder('/run/named', 'bind')
-    bind.put('/etc/bind/named.conf', this.#example('catalog-bind.conf'), 'bind')
+    bind.put('/etc/bind/named.conf', this.#example('no-single-point/bind.conf'), 'bind')
     bind.start('bind', { program: installed('named'), args: ['-f', '-n', '1', '-u', 'bind'] })
     knot.folder('/run/knot', 'knot')
-    knot.put('/etc/knot/knot.conf', this.#example('catalog-knot.conf'), 'knot')
+    knot.put('/etc/knot/knot.conf', this.#example('no-single-point/knot.conf'), 'knot')
     knot.start('knot', { program: installed('knotd'), args: [] })
   }
 
@@ -158,22 +178,28 @@ export class Reference {
     machine.start('zoneplane', { program: OURS[0]!, args: [...OURS.slice(1), 'start'], env })
   }
 
-  #startPowerDns({ api1 }: Record<Name, Machine>): void {
-    api1.folder('/run/pdns', 'pdns')
-    api1.folder('/var/lib/powerdns/zoneplane', 'pdns')
+  #startPowerDns(name: 'api1' | 'api2', number: number): void {
+    const machine = this.machines[name]
+    machine.folder('/run/pdns', 'pdns')
+    machine.folder('/var/lib/powerdns/zoneplane', 'pdns')
     const common = readFileSync(join(projectFolder(), 'pdns', 'pdns.conf'), 'utf8')
-    api1.put('/etc/powerdns/pdns-zoneplane.conf', common + this.#example('no-single-point/powerdns.conf'))
+    const { prefix } = this.#network
+    const own = this.#example('no-single-point/powerdns.conf').replaceAll(`${prefix}31`, `${prefix}${number}`)
+    machine.put('/etc/powerdns/pdns-zoneplane.conf', common + own)
     const identity = ['--setuid=pdns', '--setgid=pdns', '--socket-dir=/run/pdns']
-    api1.start('powerdns', { program: installed('pdns_server'), args: ['--config-name=zoneplane', ...identity] })
+    machine.start('powerdns', { program: installed('pdns_server'), args: ['--config-name=zoneplane', ...identity] })
   }
 
   /** As the page says, but with a password of its own. */
   async #createDatabase(): Promise<void> {
-    const leader = await this.leader()
     const role = `create role zoneplane login password '${this.#secret('PASSWORD-OF-ZONEPLANE')}'`
-    for (const sql of [role, 'create database zoneplane owner zoneplane']) {
-      await leader.run(`setpriv --reuid=postgres --clear-groups psql -h /run/postgresql -c "${sql}" postgres`)
-    }
+    for (const sql of [role, 'create database zoneplane owner zoneplane']) await this.#ask(sql, 'postgres')
+  }
+
+  /** Asks the leader as superuser. */
+  async #ask(sql: string, database: string): Promise<string> {
+    const psql = `psql --no-align --tuples-only --host=/run/postgresql --command="${sql}" ${database}`
+    return (await this.leader()).run(`setpriv --reuid=postgres --clear-groups ${psql}`)
   }
 
   /** Runs a command of the operator on api1. */
