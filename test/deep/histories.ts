@@ -84,6 +84,8 @@ export interface Batch {
   observed?: Primary[]
   /** What must not be in a history; without it, `violations`. */
   judge?: (history: History) => string[]
+  /** The longest milliseconds between two requests of a client, so that requests meet faults that last; without it, 40. */
+  pace?: number
   /** Whether commits can be lost. Then a key of a replacement that nobody knows of any more stays: its DS may be at the parent. */
   loses?: boolean
 }
@@ -99,7 +101,7 @@ export async function runBatch(
   primaries: Primary[],
   workers: Worker[],
   mails: MailServer,
-  { seed, size, prefix, draw, ready, observed = primaries, judge = violations, loses = false }: Batch,
+  { seed, size, prefix, draw, ready, observed = primaries, judge = violations, pace = 40, loses = false }: Batch,
 ): Promise<{ failures: string[]; counts: Counts }> {
   const random = new Random(seed)
   const phase: Phase = { sent: 0, running: 0, places: Infinity, isHealed: false, isOver: false }
@@ -112,7 +114,7 @@ export async function runBatch(
   const observing = all.map((actors) => observe(observed, workers, actors, phase))
   const writing = all.flatMap((actors) =>
     Array.from({ length: CLIENTS + random.below(2) }, () =>
-      act(workers, actors, phase, new Random(random.below(2 ** 31))),
+      act(workers, actors, phase, new Random(random.below(2 ** 31)), pace),
     ),
   )
   await Promise.all([...writing, ...faults.map(({ strike }) => strike())])
@@ -176,10 +178,10 @@ interface Request {
 }
 
 /** A client that sends a few requests, one after the other. */
-async function act(workers: Worker[], actors: Actors, phase: Phase, random: Random): Promise<void> {
+async function act(workers: Worker[], actors: Actors, phase: Phase, random: Random, pace: number): Promise<void> {
   for (let left = REQUESTS + random.below(4); left > 0; left--) {
     phase.sent++
-    await sleep(random.below(40))
+    await sleep(random.below(pace))
     while (phase.places < 1) await sleep(5)
     phase.places--
     phase.running++
