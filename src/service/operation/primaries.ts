@@ -34,6 +34,9 @@ const RETRY_PAUSE = 3_000
 const TOLERANCE = 0.01
 const SAMPLE = 300
 
+/** How many zones may wait to be copied to one that takes over by itself, however few there are: they are doubted then. */
+const WAITING = 10
+
 /**
  * Uses the active primary from now on. Without several in PDNS_API_URL, it is that one, unless there were several.
  * @throws StartError if PDNS_API_URL lacks it; Unavailable
@@ -165,7 +168,7 @@ async function changeOver({ config, db, log, primaries }: System, known: store.P
     try {
       await nameserver.probe()
       const waiting = await standbys.behind(db, name)
-      if (waiting.length > 0 && waiting.length > (await domains.countAll(db)) * TOLERANCE)
+      if (waiting.length > WAITING && waiting.length > (await domains.countAll(db)) * TOLERANCE)
         throw new Error(`${waiting.length} zones are not copied there yet`)
       const { differing, compared } = await sampleOf(db, nameserver, waiting)
       if (differing > compared * TOLERANCE) throw new Error(`${differing} of ${compared} zones differ there`)
@@ -271,7 +274,6 @@ export async function changeTo({ db, primaries }: System, name: string, { force 
   const { member, known } = await standbyNamed({ db, primaries }, name)
   await member.nameserver.probe()
   const { behind, all } = await lagOf(db, name, member.nameserver)
-  // Those that wait to be copied are doubted, and written as after a crash.
   const tolerance = (await standbys.registered(db)).includes(name) ? TOLERANCE : 0
   if (behind > all * tolerance && !force)
     throw new Conflict(`${behind} of ${all} zones differ at ${name}; with --force, the service repairs them there`)
