@@ -27,8 +27,10 @@ const BATCH = 20
 /** The longest milliseconds between two requests of a client: they go on while one PowerDNS is away and the other takes over. */
 const PACE = 2_500
 
-/** What a hundred histories must have met at least once: causes of change-overs, and what they came upon. */
+/** Causes of change-overs without a command: many histories must have met two of them. */
 const BY_ITSELF = ['killed', 'stopped', 'cut', 'hangs'] as const
+
+/** What many histories must have met at least once. */
 const DEMANDED = [
   ...(['command', 'command while a process is cut off'] as const),
   ...(['mid-write', 'mid-rollover', 'mid-adoption'] as const),
@@ -147,13 +149,11 @@ for (const [kind, { what, missing, count, isShared, start, ready }] of WAYS.entr
     t.log(total, changeOvers)
     t.true(total.done > 0 && total.looks > 3 * count)
     // In fewer, chance decides.
-    if (count < 100) return
+    if (count < 400) return
     t.true(total.done > count && total.refused > count / 2 && total.rollovers > count / 4)
     t.true(changeOvers.histories > count / 2 && changeOvers.adopted > count / 20)
     for (const what of DEMANDED) t.true(changeOvers[what] > 0, what)
-    // A standby to which zones are copied takes over less often: too many may wait to be copied.
-    const seen = BY_ITSELF.filter((what) => changeOvers[what] > 0)
-    t.true(seen.length >= (isShared ? BY_ITSELF.length : 1))
+    t.true(BY_ITSELF.filter((what) => changeOvers[what] > 0).length > 1)
   })
 
   test.after.always(`the services on two PowerDNS that ${what} stop`, async () => {
