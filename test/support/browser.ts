@@ -10,6 +10,9 @@ import { CHROMIUM } from './servers/packages.ts'
 const FOLDER = process.env['SCREENSHOTS']
 export const KEEPS_SCREENSHOTS = FOLDER !== undefined
 
+/** Milliseconds for which a page may take to show what a test waits for: a busy machine needs tens of seconds. */
+const PATIENCE = 180_000
+
 export const PHONE = { width: 360, height: 740 }
 
 /** Declares tests with a browser; where none is installed, they are skipped. @param more options of Chromium */
@@ -21,6 +24,9 @@ export function withBrowser(declare: (test: Declare, browser: () => Browser) => 
     // Without the browser's own requests to its vendor, which fail on some machines.
     const args = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run']
     browser = await chromium.launch({ executablePath: CHROMIUM, args: [...args, ...more] })
+    browser.on('context', (context) => {
+      context.setDefaultTimeout(PATIENCE)
+    })
   })
   test.after.always('the browser is closed', async () => {
     await browser?.close()

@@ -1,25 +1,30 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { Socket } from 'node:dgram'
+import { Server } from 'node:net'
 import pg from 'pg'
 import { GatheringSocket } from '../../src/store/connections/gathering-socket.ts'
 
 type Query = (this: pg.Client, ...args: unknown[]) => unknown
+type Emit = (this: unknown, event: string, ...args: unknown[]) => boolean
 
-/** The queries of the background loops, those with which a session begins, and those of writes that take over a second. */
-const TIMED =
-  /from marks\s+where retry_at|^select from marks where zone|^select$|pg_is_in_recovery|pg_walfile_name|from incarnations$/
+/** The queries with which a session begins, and those of writes that take over a second. */
+const TIMED = /^select from marks where zone|^select$|pg_is_in_recovery|pg_walfile_name/
 
-/** The SQL statements that this process sends while `work` runs, without those that depend on time. */
+/** The events of servers and of UDP sockets with which a request begins. */
+const RECEIVED = ['connection', 'request', 'message']
+
+/** Which part of this process sends a query: the work itself, a request that it makes to a server here, or neither. */
+const sender = new AsyncLocalStorage<'work' | 'request'>()
+const isSent = () => sender.getStore() !== undefined
+
+/** The SQL statements that `work` sends, and those of its requests to servers in this process: not those of loops beside it. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
-  return statements(work, () => true)
+  return statements(work, isSent)
 }
 
-/** The SQL statements that `work` itself sends: not those of loops that run beside it, nor of what a request of it causes. */
+/** The SQL statements that `work` itself sends: neither those of its requests, nor of loops beside it. */
 export async function statementsBy(work: () => Promise<unknown>): Promise<string[]> {
-  const own = new AsyncLocalStorage<true>()
-  return statements(
-    () => own.run(true, work),
-    () => own.getStore() === true,
-  )
+  return statements(work, () => sender.getStore() === 'work')
 }
 
 /** The number of packets in which `work` sends such statements to Postgres. */
@@ -33,10 +38,8 @@ export async function packetsOf(work: () => Promise<unknown>): Promise<number> {
     write.apply(this, args)
   }
   try {
-    await statements(
-      work,
-      () => true,
-      (client) => filled.add((client as unknown as { connection: { stream: unknown } }).connection.stream),
+    await statements(work, isSent, (client) =>
+      filled.add((client as unknown as { connection: { stream: unknown } }).connection.stream),
     )
   } finally {
     socket._writev = write
@@ -61,10 +64,20 @@ async function statements(
     }
     return query.apply(this, args)
   }
+  const receivers = ([Server.prototype, Socket.prototype] as { emit: Emit }[]).map((receiver) => ({
+    receiver,
+    emit: receiver.emit,
+  }))
+  for (const { receiver, emit } of receivers)
+    receiver.emit = function attributed(event, ...args) {
+      const emitted = () => emit.call(this, event, ...args)
+      return RECEIVED.includes(event) ? sender.run('request', emitted) : emitted()
+    }
   try {
-    await work()
+    await sender.run('work', work)
   } finally {
     client.query = query
+    for (const { receiver, emit } of receivers) receiver.emit = emit
   }
   return sent
 }
