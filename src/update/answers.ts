@@ -8,8 +8,8 @@ import type { Domain } from '../service/domains/domains.ts'
 import { exportIn } from '../service/domains/zonefiles.ts'
 import { soaOf } from '../service/doors/zone-views.ts'
 import { suspension } from '../service/names/suspended.ts'
-import type { RRsetKey, RRsetState } from '../service/zone/rrsets.ts'
-import * as rrsets from '../service/zone/rrsets.ts'
+import type { RRsetKey, RRsetState } from '../service/rrsets/rrsets.ts'
+import * as rrsets from '../service/rrsets/rrsets.ts'
 import type { System } from '../system.ts'
 
 /** The octets of the records in a message of a transfer, but for those of one that is longer. */

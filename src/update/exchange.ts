@@ -1,16 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { typeOf } from '../dns/registry.ts'
-import { CLASSES, HEADER, type Layout, layoutOf, QR, readName, readSection } from '../dns/wire/messages.ts'
+import { CLASSES, HEADER, type Layout, layoutOf, readName, readSection } from '../dns/wire/messages.ts'
 import { Throttled, unlessNotFound } from '../errors.ts'
-import { Budget } from '../flow/budget.ts'
+import type { Budget } from '../flow/budget.ts'
 import { inSlices } from '../flow/slices.ts'
-import { type Scope, TURN_TIMEOUT, UPDATES } from '../limits.ts'
+import type { Scope } from '../limits.ts'
 import type { Actor } from '../service/actor.ts'
 import * as domains from '../service/domains/domains.ts'
 import * as tsigKeys from '../service/doors/tsig-keys.ts'
 import { update } from '../service/doors/updates.ts'
 import { isUuid } from '../service/ids.ts'
-import { groupOf, shownAddress } from '../service/throttling/callers.ts'
+import { groupOf } from '../service/throttling/callers.ts'
 import { admit } from '../service/throttling/throttling.ts'
 import { noteUse, type Presented, presentedBy, signerOf } from '../service/tokens/authentication.ts'
 import { authorise } from '../service/tokens/rights.ts'
@@ -19,6 +18,7 @@ import { unixTime } from '../time.ts'
 import { answerTo, type Contents, contentsOf, type Outcome, type Question, transferOf } from './answers.ts'
 import { logTrouble, malformed, outcomeOf, reading } from './outcomes.ts'
 import { isOfQuestions, readUpdate, Refused, subnameIn, textOf } from './requests.ts'
+import type { Results } from './results.ts'
 import { hasLength, isInTime, isKnown, readTsig, Signer, type Tsig, TSIG_ERRORS, unsigned, verified } from './tsig.ts'
 
 /** Opcodes (RFC 1035 §4.1.1, RFC 2136 §1.3), and types that are asked for. */
@@ -27,9 +27,6 @@ const [SOA, OPT, AXFR] = [6, 41, 252]
 
 /** Octets of an answer by UDP to whom takes no larger one, and the largest (RFC 6891 §6.2.5). */
 const [SMALL, LARGE] = [512, 1232]
-
-/** The results of updates that are kept, by the MAC of their messages. */
-const KEPT = 4_096
 
 /** Who has sent a message, and gets the answers. */
 export interface Peer {
@@ -50,55 +47,16 @@ interface Signature {
   mac: string
 }
 
-/** DNS UPDATE (contract §21): answers messages. */
-export class UpdateDoor {
-  readonly #system: System
-  readonly updates = new Budget(UPDATES)
-  /** A message that comes twice is carried out once. */
-  readonly results = new Map<string, Promise<Outcome>>()
-
-  constructor(system: System) {
-    this.#system = system
-  }
-
-  /** Answers a message, unless it is none, or an answer itself. Never rejects because of what it contains. */
-  async answer(octets: Buffer, peer: Peer): Promise<void> {
-    if (octets.length < HEADER || (octets.readUInt16BE(2) & QR) !== 0) return
-    const request = randomUUID()
-    const log = this.#system.log.child({ request })
-    const patience = { left: TURN_TIMEOUT, gone: peer.gone }
-    const exchange = new Exchange({ ...this.#system, request, log, patience }, this, octets, peer)
-    const start = performance.now()
-    const { rcode, text } = await exchange.run()
-    const { metrics } = this.#system
-    metrics?.count('zoneplane_dns_messages_total', { kind: exchange.kind, rcode })
-    metrics?.time('zoneplane_dns_message_duration_seconds', { kind: exchange.kind }, start)
-    log.info('update', {
-      address: shownAddress(this.#system.config, peer.address),
-      rcode,
-      ...exchange.found,
-      ms: Math.round((performance.now() - start) * 1000) / 1000,
-      ...(text !== undefined && { reason: text }),
-    })
-  }
-
-  /** Keeps the result of a message, unless it may differ when the message comes again. */
-  keep(mac: string, result: Promise<Outcome>): void {
-    this.results.set(mac, result)
-    for (const oldest of this.results.keys()) {
-      if (this.results.size <= KEPT) break
-      this.results.delete(oldest)
-    }
-    void result.then(({ rcode }) => {
-      if (rcode === 'SERVFAIL' || rcode === 'REFUSED') this.results.delete(mac)
-    })
-  }
+/** What the messages in work share. */
+export interface Shared {
+  updates: Budget
+  results: Results
 }
 
 /** One message, and its answer. */
-class Exchange {
+export class Exchange {
   readonly #system: System
-  readonly #door: UpdateDoor
+  readonly #shared: Shared
   readonly #octets: Buffer
   readonly #peer: Peer
   #layout!: Layout
@@ -111,9 +69,9 @@ class Exchange {
   /** For the log. */
   found: { zone?: string; account?: string; token?: string } = {}
 
-  constructor(system: System, door: UpdateDoor, octets: Buffer, peer: Peer) {
+  constructor(system: System, shared: Shared, octets: Buffer, peer: Peer) {
     this.#system = system
-    this.#door = door
+    this.#shared = shared
     this.#octets = octets
     this.#peer = peer
     this.#largest = peer.isTcp ? 65_535 : SMALL
@@ -199,14 +157,12 @@ class Exchange {
     this.found = { account: actor.accountId, token: actor.tokenId }
     const noted = noteUse(this.#system, actor)
     authorise(actor, 'rrsets')
-    const release = this.#door.updates.tryTake(groupOf(actor))
+    const release = this.#shared.updates.tryTake(groupOf(actor))
     if (release === undefined) throw new Refused('REFUSED', 'Too many updates of this account at once.')
     try {
       if (this.#layout.opcode === QUERY) return await this.#answerQuery(actor)
-      const known = this.#door.results.get(mac)
-      const result = known ?? this.#update(actor).catch((error: unknown) => this.#failed(error))
-      if (known === undefined) this.#door.keep(mac, result)
-      const [outcome] = await Promise.all([result, noted])
+      const carryOut = async () => this.#update(actor).catch((error: unknown) => this.#failed(error))
+      const [outcome] = await Promise.all([this.#shared.results.of(mac, carryOut), noted])
       return await this.#reply(outcome)
     } finally {
       release()

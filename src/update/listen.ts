@@ -2,18 +2,18 @@ import { createSocket, type Socket as Datagrams } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net'
 import { reasonOf, StartError } from '../errors.ts'
-import {
-  EXPORT_TIME,
-  STOP_TIME,
-  TAKING_TIME,
-  UPDATE_CONNECTIONS,
-  UPDATE_DATAGRAMS,
-  UPDATE_IDLE_TIME,
-} from '../limits.ts'
+import { EXPORT_TIME, STOP_TIME, TAKING_TIME } from '../limits.ts'
 import { isTrusted, networkOf, parseAddress } from '../service/throttling/callers.ts'
 import type { System } from '../system.ts'
-import { UpdateDoor } from './exchange.ts'
+import { UpdateDoor } from './door.ts'
 import { readProxyHeader } from './proxies.ts'
+
+/** Messages by UDP in work in a process, beyond which they are dropped (contract §21.6). */
+const DATAGRAMS = 256
+
+/** Connections of one client, and of all; milliseconds for which one may be idle (contract §21.6). */
+const CONNECTIONS = { each: 64, all: 512 }
+const IDLE_TIME = 10_000
 
 /** The listeners for DNS UPDATE. */
 export interface UpdateListener {
@@ -108,7 +108,7 @@ class Listener implements UpdateListener {
   /** Answers a datagram. Those beyond the bound are dropped: their clients send them again. */
   #receive(datagrams: Datagrams, octets: Buffer, { address, port }: { address: string; port: number }): void {
     if (this.#isClosed) return
-    if (this.#received >= UPDATE_DATAGRAMS) {
+    if (this.#received >= DATAGRAMS) {
       this.#drop('datagram')
       return
     }
@@ -149,10 +149,7 @@ class Listener implements UpdateListener {
     }
     const client = this.#isProxy(address) ? undefined : networkOf(address)
     const others = [...this.#connections.values()].filter((each) => each.client === client)
-    if (
-      this.#connections.size >= UPDATE_CONNECTIONS.all ||
-      (client !== undefined && others.length >= UPDATE_CONNECTIONS.each)
-    ) {
+    if (this.#connections.size >= CONNECTIONS.all || (client !== undefined && others.length >= CONNECTIONS.each)) {
       this.#drop('connection')
       socket.destroy()
       return
@@ -189,7 +186,7 @@ class Listener implements UpdateListener {
     let from = address
     const messages = messagesOf(socket, state.client === undefined, (client) => (from = client))
     const serveNext = async () => {
-      const idle = setTimeout(end, UPDATE_IDLE_TIME)
+      const idle = setTimeout(end, IDLE_TIME)
       const { value } = await messages.next().catch(() => ({ value: undefined }))
       clearTimeout(idle)
       if (value === undefined || this.#isClosed) return false

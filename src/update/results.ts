@@ -1,0 +1,30 @@
+import type { Outcome } from './answers.ts'
+
+/** The results that are kept. */
+const KEPT = 4_096
+
+/** The results of updates, by the MAC of their messages: a message that comes twice is carried out once. */
+export class Results {
+  readonly #results = new Map<string, Promise<Outcome>>()
+
+  /** Returns the result of a message, which is carried out if it has not come before. */
+  of(mac: string, carryOut: () => Promise<Outcome>): Promise<Outcome> {
+    const known = this.#results.get(mac)
+    if (known !== undefined) return known
+    const result = carryOut()
+    this.#keep(mac, result)
+    return result
+  }
+
+  /** Keeps the result of a message, unless it may differ when the message comes again. */
+  #keep(mac: string, result: Promise<Outcome>): void {
+    this.#results.set(mac, result)
+    for (const oldest of this.#results.keys()) {
+      if (this.#results.size <= KEPT) break
+      this.#results.delete(oldest)
+    }
+    void result.then(({ rcode }) => {
+      if (rcode === 'SERVFAIL' || rcode === 'REFUSED') this.#results.delete(mac)
+    })
+  }
+}
