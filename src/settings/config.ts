@@ -1,7 +1,8 @@
 import leven from 'leven'
 import { readFileSync } from 'node:fs'
 import { reasonOf } from '../errors.ts'
-import { type Config, type Setting, SETTINGS } from './settings.ts'
+import type { Setting } from './setting.ts'
+import { type Config, SETTINGS } from './settings.ts'
 
 export type { Config }
 

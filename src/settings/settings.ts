@@ -1,45 +1,8 @@
 import { absolute } from '../dns/names.ts'
-import { RATES, RECORD_OCTETS_MAX } from '../limits.ts'
+import { RATES } from '../limits.ts'
+import { ACCOUNTS, SINGLE_SIGN_ON } from './account-settings.ts'
 import * as parse from './parsers.ts'
-import * as signOn from './sign-on-parsers.ts'
-
-/** A setting of a process: an environment variable. */
-export interface Setting<T> {
-  name: string
-  /** Parses the variable's text. @throws Error whose message describes a valid text */
-  read: (text: string) => T
-  /** The value of a variable that is unset or blank. */
-  fallback: T
-  /** The default for readers: a text of the variable in double quotes, or words. */
-  usual: string
-  /** Whether it is a secret, which a file can hold instead: the variable with `_FILE` after its name has the path. */
-  isSecret?: boolean
-  /** The meaning, on one line. Texts of variables are in double quotes, documents are paths from the project's root. */
-  meaning: string
-}
-
-/** Completes a setting with its meaning. */
-type Meaning<T> = (text: TemplateStringsArray) => Setting<T>
-
-/** Declares a setting whose default is the value of a text. */
-function setting<T>(name: string, read: (text: string) => T, usual: string): Meaning<T> {
-  return unset(name, read, read(usual), `"${usual}"`)
-}
-
-/** Declares a setting whose default no text means. @param usual the default in words */
-function unset<T>(name: string, read: (text: string) => T, fallback: NoInfer<T>, usual = 'none'): Meaning<T> {
-  return ([text = '']) => ({ name, read, fallback, usual, meaning: text.trim().replace(/\s+/g, ' ') })
-}
-
-/** Declares a setting without a default. @param usual the consequence in words */
-function optional<T>(name: string, read: (text: string) => T, usual?: string): Meaning<T | undefined> {
-  return unset<T | undefined>(name, read, undefined, usual)
-}
-
-/** Declares that a setting is a secret. */
-function secret<T>(setting: Setting<T>): Setting<T> {
-  return { ...setting, isSecret: true }
-}
+import { optional, secret, setting, unset } from './setting.ts'
 
 /** All settings (contract §16), in the groups and the order of the documents. The keys are those of `Config`. */
 export const GROUPS = {
@@ -161,58 +124,8 @@ export const GROUPS = {
     delegationChecks: optional('DELEGATION_CHECKS', parse.isOn, '"on"; "off" with a private PowerDNS')`
       whether Zoneplane checks in the background what the parent zones have of all domains`,
   },
-  Accounts: {
-    registration: setting('REGISTRATION', (text) => parse.oneOf(['open', 'closed'])(text) === 'open', 'closed')`
-      "open": everybody can sign up; "closed": only the command line creates accounts`,
-    emailConfirmation: setting('EMAIL_CONFIRMATION', parse.isOn, 'on')`
-      "off": a new account is active at once, and nobody checks that the address is the user's`,
-    confirmationValidity: setting('CONFIRMATION_VALIDITY', parse.integer(60, 30 * 86_400), '43200')`
-      validity of links in mails, 60 to 2592000 seconds`,
-    captcha: setting('CAPTCHA', parse.isOn, 'off')`
-      "on": strangers have to solve a captcha`,
-    limitDomains: setting('LIMIT_DOMAINS', parse.integerOrNone(0, 2 ** 31 - 1), '15')`
-      default limit of domains of a new account, or "none"`,
-    limitOctets: setting('LIMIT_OCTETS', parse.integer(65_536, RECORD_OCTETS_MAX), '33554432')`
-      octets of records that a domain can have, 65536 to 50331648`,
-    limitHistoryOctets: optional('LIMIT_HISTORY_OCTETS', parse.integer(65_536, 2 ** 53 - 1), '32 times "LIMIT_OCTETS"')`
-      octets of history that the domains of an account can have, with those that it deleted. Beyond it, the oldest
-      entries go`,
-    invitations: setting('INVITATIONS', parse.isOn, 'on')`
-      "on": whoever is invited to an account without having one gets one, also where registration is closed`,
-    limitMembers: setting('LIMIT_MEMBERS', parse.integer(0, 100_000), '200')`
-      members and invitations that an account can have`,
-    token: secret(optional('ZONEPLANE_TOKEN', parse.secret, 'made once and kept in the data folder')`
-      secret of the demo account's token, at least 8 characters. With DATABASE_URL, there is a demo account only if this
-      is set`),
-  },
-  'Single sign-on': {
-    oidcIssuer: optional('OIDC_ISSUER', signOn.issuer, 'none: no single sign-on')`
-      issuer of OpenID Connect, such as "https://login.example.net" (docs/operators/accounts.md). Register there the
-      callback "PUBLIC_URL/api/v1/auth/oidc/callback/"`,
-    oidcClientId: optional('OIDC_CLIENT_ID', String, 'none, required with OIDC_ISSUER')`
-      name under which the issuer knows Zoneplane`,
-    oidcClientSecret: secret(optional('OIDC_CLIENT_SECRET', String, 'none, required with OIDC_ISSUER')`
-      secret that the issuer has for it`),
-    oidcName: setting('OIDC_NAME', String, 'Single sign-on')`
-      text of the button of the sign-in page`,
-    oidcSignUp: setting('OIDC_SIGN_UP', signOn.signUp, 'off')`
-      whether the first sign-in of an address without an account creates one: "on", "off", or only for addresses at these
-      domains, such as "example.net, example.org"`,
-    oidcTrustEmail: setting('OIDC_TRUST_EMAIL', parse.isOn, 'off')`
-      "on": whoever has an address at the issuer gets the account of this address at once; otherwise only after its owner
-      has signed in there once`,
-    oidcGroups: unset('OIDC_GROUPS', signOn.groups, [])`
-      groups of the issuer, and the accounts of which they make members, such as
-      "dns-admins=ops@example.net:admin; dns-readers=ops@example.net:viewer". Once set, nobody else can sign in there`,
-    oidcGroupsClaim: setting('OIDC_GROUPS_CLAIM', String, 'groups')`
-      claim that has the groups, as a text or a list; "realm_access.roles" is one within another`,
-    oidcMfa: setting('OIDC_MFA', parse.oneOf(['claims', 'trust']), 'claims')`
-      which sign-ins count as with a second factor: "claims", those of which the issuer says so, or "trust", all`,
-    oidcSession: setting('OIDC_SESSION', parse.integer(60, 30 * 86_400), '43200')`
-      seconds after which a sign-in ends, 60 to 2592000`,
-    passwords: setting('PASSWORDS', parse.isOn, 'on')`
-      "off": nobody signs in with a password, only by single sign-on or a passkey; needs OIDC_ISSUER`,
-  },
+  Accounts: ACCOUNTS,
+  'Single sign-on': SINGLE_SIGN_ON,
   Mail: {
     mailUrl: secret(optional('MAIL_URL', parse.mailServer, 'none: mails are files in the data folder')`
       SMTP server: "smtp://[user:password@]host[:port]", or the same with "smtps://". Zoneplane sends a password only
