@@ -3,6 +3,7 @@ import { NotFound } from '../errors.ts'
 import * as accounts from '../service/accounts/accounts.ts'
 import type { Adoption, AdoptionRequest } from '../service/adoption/adoption.ts'
 import * as adoption from '../service/adoption/adoption.ts'
+import { strangers } from '../service/adoption/strangers.ts'
 import type { System } from '../system.ts'
 import { type AddCommand, tellProgress } from './command.ts'
 
@@ -22,7 +23,7 @@ export function addAdopt(program: Command, add: AddCommand): void {
     'adopt [zones...]',
     { nameserver: true, message: true },
     async (system, zones: string[], options: Options) => {
-      const names = options.all ? (await adoption.strangers(system)).map(({ name }) => name) : zones
+      const names = options.all ? (await strangers(system)).map(({ name }) => name) : zones
       const request = { ...options, ownerOf: owners(options) }
       // A line for each zone would hide the progress.
       system.log.level = 'error'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { keepStrangers } from '../service/adoption/adoption.ts'
+import { keepStrangers } from '../service/adoption/strangers.ts'
 import { backUp, type Contents, restoreDatabase } from '../service/operation/backup.ts'
 import type { System } from '../system.ts'
 import type { AddCommand, Outcome } from './command.ts'

@@ -1,5 +1,6 @@
 import { callbackOf } from '../settings/config.ts'
-import { GROUPS, type Setting } from '../settings/settings.ts'
+import type { Setting } from '../settings/setting.ts'
+import { GROUPS } from '../settings/settings.ts'
 
 /** Formats all settings, with their defaults and meanings, for a terminal. @param publicUrl for the callback's address */
 export function settingsText(publicUrl: string | undefined): string {

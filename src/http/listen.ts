@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { reasonOf, StartError } from '../errors.ts'
-import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, PIPELINED_MAX, STOP_TIME } from '../limits.ts'
+import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, STOP_TIME } from '../limits.ts'
 import { networkOf } from '../service/throttling/callers.ts'
 import type { Config } from '../settings/config.ts'
 import type { System } from '../system.ts'
@@ -13,6 +13,9 @@ import { commonHeaders } from './middleware/headers.ts'
 
 /** Milliseconds that an idle connection stays open: longer than at load balancers, so that they close it first. */
 const KEEP_ALIVE = 75_000
+
+/** Requests that wait on a connection for the one before them; beyond that, nothing more is read. */
+const PIPELINED_MAX = 8
 
 export interface Listener {
   /** The port, the same on every address. */

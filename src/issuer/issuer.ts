@@ -3,27 +3,15 @@ import type * as openid from 'openid-client'
 import { Busy, Denied, Invalid, reasonOf } from '../errors.ts'
 import { CLOCK_SKEW } from '../limits.ts'
 import { fetchBounded } from './bounded-fetch.ts'
+import { type LogoutOrder, NoLogoutToken, orderIn, type Subject, subjectIn } from './claims.ts'
 
 /** Seconds that the issuer has to answer; milliseconds for which its metadata is good, and before it is asked again. */
 const ANSWER_TIME = 5
 const METADATA_AGE = 600_000
 const RETRY_PAUSE = 5_000
 
-/** The event of a logout token (OpenID Connect Back-Channel Logout 1.0 §2.4). */
-const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout'
-
 /** Signatures with keys of the issuer; never `none`, nor those with the client's secret. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'Ed25519', 'EdDSA']
-
-/** Names of people and of sessions: ASCII of at most 255 characters (OpenID Connect Core 1.0 §2). */
-const NAME = /^[\x20-\x7e]{1,255}$/
-
-/** Values of `acr` that mean several factors (OASIS SAML and PAPE profiles, REFEDS). */
-const MULTI_FACTOR = [
-  'http://schemas.openid.net/pape/policies/2007/06/multi-factor',
-  'http://schemas.microsoft.com/claims/multipleauthn',
-  'https://refeds.org/profile/mfa',
-]
 
 /** The values that bind a sign-in to a browser. */
 export interface Binding {
@@ -31,27 +19,6 @@ export interface Binding {
   nonce: string
   /** The code verifier of PKCE. */
   verifier: string
-}
-
-/** Who has signed in at the issuer, as its signed ID token says. */
-export interface Subject {
-  issuer: string
-  sub: string
-  /** The session at the issuer, if it names it. */
-  sid: string | null
-  /** Whether several factors were used. */
-  isMultiFactor: boolean
-  /** What the issuer says of the person: the ID token, and what only its UserInfo endpoint has. */
-  claims: Readonly<Record<string, unknown>>
-}
-
-/** Whose sessions the issuer ends: those of a person, or the one of this `sid`. */
-export interface LogoutOrder {
-  issuer: string
-  sub: string | undefined
-  sid: string | undefined
-  /** The sessions that began until then, in seconds since the epoch. */
-  issued: number
 }
 
 export interface IssuerSettings {
@@ -128,18 +95,7 @@ export class Issuer {
         endpoint === undefined || isComplete(signed)
           ? {}
           : await fetchUserInfo(configuration, tokens.access_token, signed.sub)
-      const { sid, acr, amr } = signed
-      // Whoever says the address also says whether it is verified.
-      const { email, email_verified }: Subject['claims'] = signed['email'] === undefined ? more : signed
-      if (!NAME.test(signed.sub)) throw new Error('the name of the person is none')
-      return {
-        issuer,
-        sub: signed.sub,
-        sid: isName(sid) ? sid : null,
-        isMultiFactor:
-          (Array.isArray(amr) && amr.includes('mfa')) || (typeof acr === 'string' && MULTI_FACTOR.includes(acr)),
-        claims: { ...more, ...signed, email, email_verified },
-      }
+      return subjectIn(issuer, signed, more)
     } catch (error) {
       throw await this.#translated(error)
     }
@@ -249,26 +205,6 @@ export class Issuer {
     onFailure(`the issuer does not answer: ${reasonsOf(error)}`)
     return new Busy(`${name} does not answer.`, 'the issuer of single sign-on does not answer')
   }
-}
-
-/** A token of the issuer that is for something else. */
-class NoLogoutToken extends Error {}
-
-/** Reads a logout token whose signature and times are right (Back-Channel Logout 1.0 §2.6). @throws Error if it is none */
-function orderIn(
-  { sub, sid, iat, events, nonce }: jose.JWTPayload,
-  type: string | undefined,
-): Omit<LogoutOrder, 'issuer'> {
-  const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT)
-  // An ID token has a nonce. RFC 8725 §3.11: issuers of before may have no type.
-  const isOther = nonce !== undefined || !['logout+jwt', 'JWT', undefined].includes(type)
-  const isNamed = [sub, sid].every((name) => name === undefined || isName(name))
-  if (!isLogout || isOther || !isNamed || (sub ?? sid) === undefined) throw new NoLogoutToken('it is no logout token')
-  return { sub, sid: sid as string | undefined, issued: iat! }
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && NAME.test(value)
 }
 
 /** The failure of a request without an answer. */

@@ -10,7 +10,7 @@ import { keptSecret, rememberServers, type Settings } from '../private-servers/d
 import { watchDisk } from '../private-servers/disk.ts'
 import { reachable } from '../private-servers/ports.ts'
 import type { Stack } from '../private-servers/stack.ts'
-import { usePrimary } from '../service/operation/primaries.ts'
+import { usePrimary } from '../service/operation/change-over.ts'
 import { probe } from '../service/repair/probing.ts'
 import { generateSecret } from '../service/tokens/secrets.ts'
 import { callbackOf, type Config, misspelt } from '../settings/config.ts'

@@ -1,5 +1,6 @@
 import { reasonOf } from '../errors.ts'
-import { type Db, onceCommitted, sendAlong } from '../store/database.ts'
+import { sendAlong } from '../store/connections/prepared-query.ts'
+import { type Db, onceCommitted } from '../store/database.ts'
 import * as store from '../store/zone/activity.ts'
 import type { System } from '../system.ts'
 import { isUuid, NIL_UUID } from './ids.ts'

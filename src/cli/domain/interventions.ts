@@ -5,7 +5,7 @@ import { operatorFor } from '../../service/actor.ts'
 import * as domains from '../../service/domains/domains.ts'
 import { move } from '../../service/operation/moving.ts'
 import { resumeServing, suspend } from '../../service/operation/suspension.ts'
-import { NO_CONDITIONS } from '../../service/zone/conditions.ts'
+import { NO_CONDITIONS } from '../../service/rrsets/conditions.ts'
 import type { AddCommand } from '../command.ts'
 
 /** Adds the commands by which the operator takes a domain from DNS, or from its account. */

@@ -1,6 +1,6 @@
 import type { PtrProposal } from '../../service/reverse/ptr-proposals.ts'
+import type { RRsetState } from '../../service/rrsets/rrsets.ts'
 import type { Step } from '../../service/zone/journal.ts'
-import type { RRsetState } from '../../service/zone/rrsets.ts'
 import { arrayOf, type Component, described, nullable, object, ref, STRING } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 

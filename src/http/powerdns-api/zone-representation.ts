@@ -1,7 +1,7 @@
 import { absolute, nameOf } from '../../dns/names.ts'
 import type { Domain } from '../../service/domains/domains.ts'
 import type { ZoneView } from '../../service/doors/zone-views.ts'
-import type { RRsetState } from '../../service/zone/rrsets.ts'
+import type { RRsetState } from '../../service/rrsets/rrsets.ts'
 import { arrayOf, BOOLEAN, COUNT, described, object, oneOf, ref, STRING, VERSION } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 import { idOf } from './zone-names.ts'

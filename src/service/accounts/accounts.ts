@@ -9,9 +9,9 @@ import { operatorFor, type Visit } from '../actor.ts'
 import * as domains from '../domains/domains.ts'
 import { record } from '../events.ts'
 import { LEFT_BY_ADMIN, notify } from '../mails/notices.ts'
+import { NO_CONDITIONS } from '../rrsets/conditions.ts'
 import { type Holder, reserve, withRights } from '../tokens/rights.ts'
 import { wake } from '../webhooks/delivering.ts'
-import { NO_CONDITIONS } from '../zone/conditions.ts'
 
 export type { Account }
 

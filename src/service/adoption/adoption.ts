@@ -1,5 +1,5 @@
 import pLimit from 'p-limit'
-import { absolute, lowerCase, relative, withoutDot } from '../../dns/names.ts'
+import { absolute, lowerCase, withoutDot } from '../../dns/names.ts'
 import { Conflict, reasonOf } from '../../errors.ts'
 import { inSlices } from '../../flow/slices.ts'
 import { SERIAL_MAX } from '../../limits.ts'
@@ -8,7 +8,7 @@ import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
-import { conflicts } from '../../store/domains/relatives.ts'
+import { conflicts, lockCreation } from '../../store/domains/relatives.ts'
 import * as spent from '../../store/domains/spent.ts'
 import * as history from '../../store/zone/history.ts'
 import * as marks from '../../store/zone/marks.ts'
@@ -59,27 +59,6 @@ const ADOPTERS = 4
 const FREE: Lease = { confirm: () => Promise.resolve() }
 
 /**
- * Returns the names, sorted, and serials of the foreign zones, without the catalog zone; in linear time, for the
- * operator.
- */
-export async function strangers(system: System): Promise<{ name: string; serial: number }[]> {
-  const names = (await store.versions(system.db)).map(({ name }) => name)
-  const ours = new Set<string | undefined>([...names, system.config.catalogZone])
-  const zones = [...(await system.nameserver.serials())].map(([zone, serial]) => ({ name: relative(zone), serial }))
-  return zones.filter(({ name }) => !ours.has(name)).sort((one, other) => (one.name < other.name ? -1 : 1))
-}
-
-/**
- * Keeps the serials of the foreign zones, and returns their names, sorted. Some may have been domains that a restored
- * backup, or a new primary, does not know; and domains of these names begin above these serials.
- */
-export async function keepStrangers(system: System): Promise<string[]> {
-  const found = await strangers(system)
-  await spent.spend(system.db, found)
-  return found.map(({ name }) => name)
-}
-
-/**
  * Adopts zones, several at the same time, and returns the outcome of each. A failure does not end the others.
  * @param tell called every few seconds with the numbers of finished and of all zones
  */
@@ -118,7 +97,7 @@ export async function adopt(system: System, zone: string, request: AdoptionReque
   if (problems.length > 0) return refused(name, ...problems)
   await using publication = await openPublication(system, 'adoption')
   const { trx } = publication
-  if (request.apply) await store.lockCreation(trx, registrable(name))
+  if (request.apply) await lockCreation(trx, registrable(name))
   const found = await system.nameserver.survey(absolute(name))
   if (found === undefined) return refused(name, 'PowerDNS has no such zone')
   const email = request.ownerOf(found.account)

@@ -1,4 +1,4 @@
-import type { Notification as Outcome } from '../../nameserver/parents/parents.ts'
+import type { Notification as Outcome } from '../../nameserver/parents/dsync.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'

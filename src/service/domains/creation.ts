@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { absolute, withAncestors } from '../../dns/names.ts'
+import { absolute } from '../../dns/names.ts'
 import { AUTOMATIC_TYPES } from '../../dns/types.ts'
 import { KEY_TYPES } from '../../dns/zonefile.ts'
 import { Denied, Invalid, NameserverFailure, neverSent, NotFound, Occluded } from '../../errors.ts'
@@ -7,7 +7,8 @@ import { inSlices, type Work } from '../../flow/slices.ts'
 import { APEX_NS_TTL, SMALL_WRITE } from '../../limits.ts'
 import { DENIALS } from '../../nameserver/nameserver.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
-import { allOf, type Db } from '../../store/database.ts'
+import { allOf } from '../../store/connections/failures.ts'
+import type { Db } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/domains.ts'
 import * as rollovers from '../../store/domains/rollovers.ts'
@@ -16,22 +17,23 @@ import { buried, exhume } from '../../store/zone/deleted-domains.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { after, type Timestamp } from '../../time.ts'
-import { type Actor, operatorFor, unrestricted, type Writer } from '../actor.ts'
+import { type Actor, operatorFor, type Writer } from '../actor.ts'
 import { disallowed, type NameInput, nameProblems, reserveName } from '../names/availability.ts'
+import { occlusionProblems, planMany, withNames } from '../rrsets/bulk.ts'
+import { NO_CONDITIONS } from '../rrsets/conditions.ts'
 import { inTurn } from '../throttling/callers.ts'
-import { authoriseEach, authoriseWrites, policiesOn } from '../tokens/policies.ts'
+import { authoriseEach, policiesOn } from '../tokens/policies.ts'
 import { renew } from '../tokens/rights.ts'
 import { scanForMembers } from '../work/work.ts'
-import { occlusionProblems, planMany, withNames } from '../zone/bulk.ts'
 import { refuseTooLarge, sizeOf } from '../zone/changes.ts'
 import { nextVersion } from '../zone/claim.ts'
-import { NO_CONDITIONS } from '../zone/conditions.ts'
 import { authorOf } from '../zone/journal.ts'
 import { occlusions } from '../zone/occlusion.ts'
 import { openPublication, type Publication } from '../zone/publication.ts'
 import type { RRsetInput } from '../zone/rrset-input.ts'
 import { Zone } from '../zone/zone.ts'
-import { delegate } from './delegations.ts'
+import { createZone } from '../zone/zone-creation.ts'
+import { authoriseCut, delegate } from './delegations.ts'
 import { type Deleted, deletedDomain, restore } from './domain-history.ts'
 import { type DomainWithKeys, type Key, managedKeys } from './keys.ts'
 import type { ZoneFile } from './zonefiles.ts'
@@ -96,7 +98,7 @@ export async function add(
 ): Promise<DomainWithKeys> {
   const place = await reserve(publication, writer, input)
   const domain = await insert(publication, place)
-  const keys = await createZone(publication, place, domain, contents)
+  const keys = await populate(publication, place, domain, contents)
   await delegate(publication, domain.name, keys)
   return { ...domain, keys }
 }
@@ -120,23 +122,6 @@ async function reserve({ system, trx }: Publication, writer: Writer, input: Doma
   const old = input.restore === true ? await deletedDomain(trx, name, creator, input.at) : undefined
   const note = input.note === undefined ? (old?.note ?? null) : input.note || null
   return { creator, name, past, old, note }
-}
-
-/**
- * A new zone hides what the zone above it has at and below its name, as a delegation there would.
- * @throws Denied unless the writer may write that delegation, if the account has the zone above
- */
-async function authoriseCut(trx: Db, writer: Writer, name: string): Promise<void> {
-  if (!writer.restricted) return
-  // Also those that the writer cannot see.
-  const above = await store.named(trx, unrestricted(writer.accountId), withAncestors(name).slice(1))
-  const [closest] = above.sort((a, b) => b.name.length - a.name.length)
-  if (closest === undefined) return
-  const policies = await policiesOn(trx, writer, closest.id)
-  // A confined writer writes only where it sees something, whatever its default policy says.
-  const isSeen = !store.isConfined(writer) || policies.some(({ domainId }) => domainId === closest.id)
-  if (!isSeen) throw new Denied('Insufficient token permissions.')
-  authoriseWrites(policies, closest.id, [{ subname: name.slice(0, -closest.name.length - 1), type: 'NS' }])
 }
 
 /** Stores the domain without RRsets. @throws Invalid if the zone is foreign */
@@ -172,7 +157,7 @@ async function refuseForeignZone({ nameserver }: System, name: string): Promise<
 }
 
 /** Stores the first RRsets and creates the zone. @throws Denied, Invalid, Unavailable, NameserverFailure */
-async function createZone(
+async function populate(
   publication: Publication,
   { creator, old }: Place,
   domain: LockedDomain,
@@ -183,7 +168,7 @@ async function createZone(
   const policies = await policiesOn(publication.trx, creator, domain.id)
   const zone = new Zone(publication, domain, author, { policies })
   const rrsets = await firstRRsets(zone, contents, old)
-  const keys = await zone.create(rrsets, old === undefined ? null : 'return').catch((error: unknown) => {
+  const keys = await createZone(zone, rrsets, old === undefined ? null : 'return').catch((error: unknown) => {
     // Another program has created the zone since PowerDNS was asked.
     if (error instanceof NameserverFailure && error.kind === 'conflict') throw disallowed()
     throw rrsets.length > 1 ? zonefiles.orRefused(error) : error

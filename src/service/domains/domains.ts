@@ -7,6 +7,7 @@ import * as accounts from '../../store/accounts/accounts.ts'
 import { confirmPrimary, type Db, together } from '../../store/database.ts'
 import type { Domain, LockedDomain, OwnedDomain, Viewer } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/domains.ts'
+import * as interventions from '../../store/domains/interventions.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
@@ -16,10 +17,10 @@ import { record } from '../events.ts'
 import { searchedText } from '../names/search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
 import { clearLeftovers } from '../repair/reconcile.ts'
+import { checkConditions, type Conditions, tagOfDomain } from '../rrsets/conditions.ts'
 import { present, type Presented } from '../tokens/authentication.ts'
 import { mayWrite } from '../tokens/policies.ts'
 import { scanForMembers } from '../work/work.ts'
-import { checkConditions, type Conditions, tagOfDomain } from '../zone/conditions.ts'
 import { lockZone, openZone } from '../zone/opening.ts'
 import { openPublication } from '../zone/publication.ts'
 import { withdraw } from './delegations.ts'
@@ -198,7 +199,7 @@ export async function listAll(system: System, accountId?: string, search = ''): 
 
 /** Sets the minimum TTL of future writes to a domain; existing TTLs stay (contract §15.2). @throws NotFound */
 export async function setMinimumTtl(system: System, name: string, seconds: number): Promise<void> {
-  if (!(await store.setMinimumTtl(system.db, name, seconds))) throw noDomain(name)
+  if (!(await interventions.setMinimumTtl(system.db, name, seconds))) throw noDomain(name)
 }
 
 /**

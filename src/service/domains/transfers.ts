@@ -98,7 +98,7 @@ export async function set(
   record(system, trx, 'transfers_changed', { account: accountId, domain: name, by: tokenId })
   // New servers already receive NOTIFY for this change.
   zone.domain.notify = notify
-  await zone.publishTransfers(openTransfers(system, { name }, { ...after, keyName }))
+  await zone.publishAgain(openTransfers(system, { name }, { ...after, keyName }))
   await zone.publication.commit()
   // A key that no longer belongs to any zone is harmless if it stays.
   if (had !== null && !wanted.tsig) await system.nameserver.removeTransferKey(keyName).catch(() => undefined)

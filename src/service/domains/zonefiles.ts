@@ -11,6 +11,7 @@ import * as store from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import type { Access } from '../actor.ts'
 import { suspension } from '../names/suspended.ts'
+import { checkConditions, tagOfDomain, type Terms } from '../rrsets/conditions.ts'
 import { groupOf, inTurn } from '../throttling/callers.ts'
 import { authoriseEach, authoriseWrites } from '../tokens/policies.ts'
 import {
@@ -22,7 +23,6 @@ import {
   type Written,
   type ZoneState,
 } from '../zone/changes.ts'
-import { checkConditions, tagOfDomain, type Terms } from '../zone/conditions.ts'
 import { type Occlusion, occlusions } from '../zone/occlusion.ts'
 import { openZone } from '../zone/opening.ts'
 import { clamped } from '../zone/rrset-input.ts'

@@ -3,11 +3,11 @@ import { TYPES } from '../../dns/types.ts'
 import type { Problems } from '../../errors.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import type { Access } from '../actor.ts'
-import { withNames } from '../zone/bulk.ts'
+import { withNames } from '../rrsets/bulk.ts'
+import type { Terms } from '../rrsets/conditions.ts'
+import * as rrsets from '../rrsets/rrsets.ts'
 import { rrsetKey, type Written } from '../zone/changes.ts'
-import type { Terms } from '../zone/conditions.ts'
 import type { RRsetInput } from '../zone/rrset-input.ts'
-import * as rrsets from '../zone/rrsets.ts'
 
 /** How an RRset changes: as a whole, or by the records that come (EXTEND) or go (PRUNE). */
 export const KINDS = ['REPLACE', 'DELETE', 'EXTEND', 'PRUNE'] as const

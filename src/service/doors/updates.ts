@@ -3,11 +3,11 @@ import { TYPES } from '../../dns/types.ts'
 import type { Rcode } from '../../dns/wire/messages.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import type { Access } from '../actor.ts'
-import { withNames } from '../zone/bulk.ts'
+import { withNames } from '../rrsets/bulk.ts'
+import { NO_CONDITIONS } from '../rrsets/conditions.ts'
+import * as rrsets from '../rrsets/rrsets.ts'
 import type { Written } from '../zone/changes.ts'
-import { NO_CONDITIONS } from '../zone/conditions.ts'
 import type { RRsetInput } from '../zone/rrset-input.ts'
-import * as rrsets from '../zone/rrsets.ts'
 
 // DNS UPDATE (contract §21.4): RFC 2136 §3.2 and §3.4.2.
 

@@ -2,7 +2,7 @@ import { absolute } from '../../dns/names.ts'
 import { DENIALS } from '../../nameserver/nameserver.ts'
 import type { System } from '../../system.ts'
 import type { Domain } from '../domains/domains.ts'
-import type { RRsetState } from '../zone/rrsets.ts'
+import type { RRsetState } from '../rrsets/rrsets.ts'
 
 /** How a zone denies what does not exist; an empty text: by NSEC. */
 export interface Nsec3 {

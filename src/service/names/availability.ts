@@ -7,7 +7,7 @@ import { NSEC3, SCRATCH_ZONE } from '../../nameserver/nameserver.ts'
 import type { Config } from '../../settings/config.ts'
 import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
-import { conflicts } from '../../store/domains/relatives.ts'
+import { conflicts, lockCreation } from '../../store/domains/relatives.ts'
 import type { Past } from '../../store/domains/spent.ts'
 import * as spent from '../../store/domains/spent.ts'
 import type { System } from '../../system.ts'
@@ -50,7 +50,7 @@ export async function reserveName(
   if (texts.length > 0) throw new Invalid({ name: texts, ...problems })
   // Sent together. The statements after a lock see the state at the time when the lock is granted.
   const [, present, isFreeNow, past] = await Promise.all([
-    store.lockCreation(trx, registrable(name)),
+    lockCreation(trx, registrable(name)),
     store.find(trx, name),
     isFree(system, trx, writer, name),
     spent.past(trx, name),

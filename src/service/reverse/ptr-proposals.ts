@@ -5,8 +5,8 @@ import { PTR_ADDRESSES_MAX } from '../../limits.ts'
 import { list } from '../../store/tokens/policies.ts'
 import { type ReverseNode, reverseNodes } from '../../store/zone/reverse.ts'
 import type { Access, Visit } from '../actor.ts'
+import { tagOfDomain } from '../rrsets/conditions.ts'
 import { mayWrite } from '../tokens/policies.ts'
-import { tagOfDomain } from '../zone/conditions.ts'
 import type { Step } from '../zone/journal.ts'
 
 /** A change of a PTR RRset that fits a write of addresses (contract §15.3). */

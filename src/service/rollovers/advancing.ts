@@ -18,7 +18,7 @@ import { remindOwner } from './owner-reminders.ts'
 import { formerIn, isReplaced } from './parent-ds.ts'
 import { firstPhase, nextPhase, waitsForSigners } from './phases.ts'
 import { beginQueued } from './queue.ts'
-import { carryOut } from './rollovers.ts'
+import { carryOut } from './transitions.ts'
 
 // Rollovers go on by themselves. One process at a time looks at what ends the phase of each.
 

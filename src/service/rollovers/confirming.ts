@@ -9,7 +9,8 @@ import { failureOf } from '../delegation/judgement.ts'
 import { authoriseWhole } from '../domains/domains.ts'
 import { openZone } from '../zone/opening.ts'
 import { formerIn } from './parent-ds.ts'
-import { authoriseEarly, recordAction, shown, type ShownRollover } from './rollovers.ts'
+import { authoriseEarly, shown, type ShownRollover } from './rollovers.ts'
+import { recordAction } from './transitions.ts'
 
 /**
  * Notes that the owner vouches that the parent has the new DS, and not the former; or that other signers publish the new

@@ -142,7 +142,7 @@ async function publishCatalog(
   const published = plan.members.filter(({ id }) => !held.has(String(id)))
   await store.note(trx, idsOf(published, false), idsOf(published, true))
   if (serial !== undefined) await spend(trx, [{ name: catalog, serial }])
-  if (serial !== undefined && term !== undefined) await requireTerm(trx, term, [catalog])
+  if (serial !== undefined && term !== undefined) await requireTerm(trx, term, new Map([[catalog, undefined]]))
   await transaction.commit()
   if (serial !== undefined) system.secondaries.announce(catalog, serial, [])
   const members = plan.size + added.size - removed.length

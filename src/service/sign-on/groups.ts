@@ -1,5 +1,5 @@
 import { Denied } from '../../errors.ts'
-import type { Subject } from '../../issuer/issuer.ts'
+import type { Subject } from '../../issuer/claims.ts'
 import type { Config } from '../../settings/config.ts'
 
 type Claims = Subject['claims']

@@ -1,5 +1,5 @@
 import { Denied } from '../../errors.ts'
-import type { Subject } from '../../issuer/issuer.ts'
+import type { Subject } from '../../issuer/claims.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import type { Identity } from '../../store/accounts/identities.ts'

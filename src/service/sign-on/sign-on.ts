@@ -1,5 +1,6 @@
 import { Conflict, Denied, Invalid, NotFound } from '../../errors.ts'
-import type { Issuer, Subject } from '../../issuer/issuer.ts'
+import type { Subject } from '../../issuer/claims.ts'
+import type { Issuer } from '../../issuer/issuer.ts'
 import { SIGN_IN_CODE_TIME, SIGN_IN_TIME } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import * as identities from '../../store/accounts/identities.ts'

@@ -4,7 +4,7 @@ import { Malformed, parseRdata, type Rdata } from '../../dns/rdata.ts'
 import { rrsetProblems } from '../../dns/rrset.ts'
 import { Invalid, limitExceeded, type Problems } from '../../errors.ts'
 import type { Work } from '../../flow/slices.ts'
-import { RRSETS_MAX } from '../../limits.ts'
+import { octetsOf, RRSETS_MAX } from '../../limits.ts'
 import type { Config } from '../../settings/config.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
@@ -175,11 +175,9 @@ export function rrsetAfter({ before, after, isEffective }: Change, now: Timestam
   return { subname, type, ttl, records, created: before?.created ?? now, touched: now }
 }
 
-/** Returns the number of the RRsets, and the octets of their records, which are ASCII. */
+/** Returns the number of the RRsets, and the octets of their records. */
 export function sizeOf(rrsets: Pick<RRsetState, 'records'>[]): Growth {
-  let octets = 0
-  for (const { records } of rrsets) for (const { length } of records) octets += length
-  return { rrsets: rrsets.length, octets }
+  return { rrsets: rrsets.length, octets: octetsOf(rrsets) }
 }
 
 /** Returns what a domain gains by these changes. */

@@ -11,8 +11,8 @@ import { unixTime } from '../../time.ts'
 import { keepKeys } from '../secrets/signing-keys.ts'
 
 /** Returns the milliseconds after which PowerDNS, once it answers again, no longer applies an unanswered request. */
-function graceTime(rrsets: number): number {
-  return 1_500 + 2 * rrsets
+function graceTime(size: number): number {
+  return 1_500 + 2 * size
 }
 
 /**
@@ -75,8 +75,8 @@ export class Claim implements Lease {
   }
 
   /** Records the next request in the mark. @throws Unavailable if another worker has claimed the mark */
-  async note(version: number | null, rrsets: number): Promise<void> {
-    Object.assign(this.mark, pushOf(version, rrsets), { settled: false })
+  async note(version: number | null, size: number): Promise<void> {
+    Object.assign(this.mark, pushOf(version, size), { settled: false })
     this.mark.first = await marks.note(this.#system.pools.marks, this.mark)
   }
 
@@ -117,9 +117,9 @@ export class Claim implements Lease {
   }
 }
 
-/** Returns the entry in a mark for a request with this number of RRsets. */
-export function pushOf(version: number | null, rrsets: number): Push {
-  const request = Math.min(rrsets, COLLECTION_ITEMS)
+/** Returns the entry in a mark for requests of this size in RRsets together. */
+export function pushOf(version: number | null, size: number): Push {
+  const request = Math.min(size, COLLECTION_ITEMS)
   return { version, grace: graceTime(request), timeLimit: answerTime(request) }
 }
 
@@ -149,25 +149,4 @@ export async function withhold(system: System, claim: Claim, domain: LockedDomai
   const sent = Math.max(domain.sent, claim.mark.version ?? 0, live.serial ?? 0)
   await claim.note(nextVersion(system, sent), live.rrsets.length)
   await system.nameserver.deleteZone(zone, claim)
-}
-
-/**
- * Deletes the zone that a failed creation left at the nameserver: one without SOA, or with a serial that was sent since
- * the zone is marked, or the serial before. Several creations may have failed, and an earlier one may have been applied
- * late. Any other zone is foreign, and stays. Returns true if the name is free.
- */
-export async function deleteLeftovers(system: System, claim: Claim): Promise<boolean> {
-  const { mark } = claim
-  const zone = absolute(mark.zone)
-  const live = await system.nameserver.read(zone)
-  if (live === undefined) return true
-  const { serial } = live
-  const { first, version: last } = mark
-  const isOurs = serial === undefined || (first !== null && last !== null && first - 1 <= serial && serial <= last)
-  if (!isOurs) return false
-  // Not the served serial: it would show a creation as applied, while this deletion may still be applied late.
-  const version = serial === undefined ? last : Math.max(serial, last ?? 0) + 1
-  await claim.note(version, live.rrsets.length)
-  await system.nameserver.deleteZone(zone, claim)
-  return true
 }

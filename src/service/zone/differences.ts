@@ -1,14 +1,6 @@
 import { Malformed, parseRdata } from '../../dns/rdata.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
-import type {
-  Lease,
-  Nameserver,
-  NewZone,
-  PublishedRRset,
-  PublishedZone,
-  SigningKey,
-} from '../../nameserver/nameserver.ts'
-import { areSame } from '../secrets/signing-keys.ts'
+import type { PublishedRRset } from '../../nameserver/nameserver.ts'
 import type { Step } from './journal.ts'
 
 /** An RRset that differs: as it is served, and as it should be; undefined: not at all. */
@@ -75,43 +67,4 @@ function key(type: string, content: string): string {
     if (error instanceof Malformed) return `malformed ${content}`
     throw error
   }
-}
-
-/** Returns the RRsets that make a zone equal to the desired ones, from which it differs so. */
-export function toSend(nameserver: Nameserver, found: Difference[], desired: PublishedRRset[]): PublishedRRset[] {
-  // The nameserver may not have rectified long RRsets since they were stored: others store them, too.
-  const differing = new Set(found.map(({ after }) => after))
-  const long = desired.filter((rrset) => nameserver.mustRectify(rrset) && !differing.has(rrset))
-  return [...found.map(toPublish), ...long]
-}
-
-/**
- * Changes a complete zone.
- * @param signing its keys, and the public halves of those that it loses; undefined: it is set up
- */
-export async function amend(
-  nameserver: Nameserver,
-  live: PublishedZone,
-  { ownCds, transfers, ...update }: NewZone,
-  signing: { keys: SigningKey[]; gone: string[] } | undefined,
-  lease: Lease,
-): Promise<void> {
-  const { zone, denial } = update
-  if (signing !== undefined) {
-    const announce = async (isOwn: boolean) => {
-      if (isOwn === ownCds && isOwn !== live.ownCds) await nameserver.setOwnCds(zone, isOwn, lease)
-    }
-    // PowerDNS announces every key that it publishes, unless told not to: then a parent could enter its DS too early.
-    await announce(true)
-    await nameserver.setKeys(zone, signing.keys, signing.gone, lease)
-    await announce(false)
-    await nameserver.configure(zone, denial, transfers, lease)
-  }
-  await nameserver.publish(update, true, lease)
-}
-
-/** Reports whether a zone has the keys, and the settings that a publication of the whole zone needs. */
-export function isSetUp(live: PublishedZone, wanted: Pick<PublishedZone, 'denial' | 'keys' | 'ownCds'>): boolean {
-  const { denial, keys, ownCds } = wanted
-  return live.configured && live.rectify && live.denial === denial && live.ownCds === ownCds && areSame(keys, live.keys)
 }

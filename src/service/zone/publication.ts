@@ -1,23 +1,22 @@
 import { absolute } from '../../dns/names.ts'
-import { neverSent, takenBack } from '../../errors.ts'
+import { neverSent, takenBack, Unavailable } from '../../errors.ts'
 import type { Release } from '../../flow/budget.ts'
 import { SMALL_WRITE } from '../../limits.ts'
-import type { PublishedRRset } from '../../nameserver/nameserver.ts'
-import { begin, type Db, sendAlong, type Transaction } from '../../store/database.ts'
+import { allOf } from '../../store/connections/failures.ts'
+import { sendAlong } from '../../store/connections/prepared-query.ts'
+import { begin, type Db, type Transaction } from '../../store/database.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
-import { retired } from '../../store/domains/keys.ts'
 import { requireTerm } from '../../store/primaries.ts'
+import type { ZoneChange } from '../../store/standbys.ts'
 import type { Mark } from '../../store/zone/marks.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import type { Writer } from '../actor.ts'
-import { keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
-import { transfersOf } from '../secrets/transfer-keys.ts'
 import { linesTo } from '../throttling/callers.ts'
 import { queuesOfLarge } from '../tokens/rights.ts'
-import { contentsOf } from './cds.ts'
-import { Claim, moment, nextVersion, pushOf } from './claim.ts'
-import { amend, type Difference, differences, isSetUp, toSend } from './differences.ts'
+import { isAnnouncement } from './cds.ts'
+import type { Change } from './changes.ts'
+import { Claim, moment, pushOf } from './claim.ts'
 
 /**
  * Writes of one account that a process carries out at once: a third of the writers' connections to Postgres. It is also
@@ -25,12 +24,15 @@ import { amend, type Difference, differences, isSetUp, toSend } from './differen
  */
 export const WRITERS_PER_ACCOUNT = 5
 
+/** The RRsets of a write that standbys get to know; after a larger one, their zones are compared. */
+const MOST_NOTED = 100
+
 /** The content of a request under a mark. */
 interface Sent {
   /** The SOA serial; null for a deletion. */
   version: number | null
-  /** The number of RRsets. */
-  rrsets: number
+  /** In RRsets. */
+  size: number
   /**
    * The serial that the nameserver should have now. Another one means that a late request was applied, or another
    * program changed the zone; the push would hide that. undefined: any
@@ -54,8 +56,10 @@ export class Publication implements AsyncDisposable {
   readonly #leaveQueues: () => void
   /** The marks of sent, but uncommitted changes. */
   #uncommitted: Mark[] = []
-  /** The zones that differ at standbys once this is committed. */
-  #changed: string[] = []
+  /** What differs at standbys once this is committed. */
+  readonly #changes = new Map<string, ZoneChange | undefined>()
+  /** The last statements, for which nothing waits but the commit. */
+  readonly #unnoticed: Promise<void>[] = []
   /** The NOTIFYs to be sent at the commit. */
   #announcements: (Pick<LockedDomain, 'name' | 'notify'> & { version: number })[] = []
   #failure = 'the transaction was rolled back'
@@ -76,12 +80,12 @@ export class Publication implements AsyncDisposable {
    * Marks a zone, whose lock the caller holds until the end of the transaction; `send` must follow.
    * @throws Unavailable, NameserverFailure; then nothing was sent
    */
-  async mark(zone: string, { version, rrsets, served, isAtomic = false }: Sent): Promise<Claim> {
+  async mark(zone: string, { version, size, served, isAtomic = false }: Sent): Promise<Claim> {
     const asked = moment()
     const [marking, question] = await timed(this.system, 'mark', () =>
       Promise.allSettled([
-        marks.set(this.system.pools.marks, zone, pushOf(version, rrsets), {
-          flushed: !isAtomic || rrsets > SMALL_WRITE,
+        marks.set(this.system.pools.marks, zone, pushOf(version, size), {
+          flushed: !isAtomic || size > SMALL_WRITE,
         }),
         served === undefined ? true : this.system.nameserver.hasSerial(absolute(zone), served),
       ]),
@@ -95,29 +99,44 @@ export class Publication implements AsyncDisposable {
       const isAsBefore = question.value
       if (isNew && !isAsBefore) this.system.metrics?.count('zoneplane_drifted_zones_total', { found_by: 'write' })
       claim.isDoubtful ||= !isAsBefore
-      if (!isNew) await (claim.isDoubtful ? claim.wait() : claim.note(version, rrsets))
+      if (!isNew) await (claim.isDoubtful ? claim.wait() : claim.note(version, size))
       return claim
     } catch (error) {
       throw await claim.giveUp(error)
     }
   }
 
-  /** Runs `work`, which sends to the nameserver under a claim. The commit deletes the mark; a failure may keep it. */
-  async send<T>(claim: Claim, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work`, which sends to the nameserver under a claim. The commit deletes the mark; a failure may keep it.
+   * @param change what it changes in the zone; undefined: anything
+   */
+  async send<T>(claim: Claim, work: () => Promise<T>, change?: ZoneChange): Promise<T> {
     try {
       const result = await timed(this.system, 'push', work)
       this.#uncommitted.push(claim.mark)
-      this.changes(claim.mark.zone)
-      void sendAlong(marks.settle(this.trx, claim.mark))
+      this.changes(claim.mark.zone, change)
+      this.#unnoticed.push(sendAlong(marks.settle(this.trx, claim.mark)))
       return result
     } catch (error) {
       throw await claim.giveUp(error)
     }
   }
 
+  /**
+   * Returns what standbys have to know of changes that leave the keys and settings of a zone as they are; undefined: that
+   * anything may have changed.
+   * @param served the serial before
+   */
+  noted(served: number, changes: Change[]): ZoneChange | undefined {
+    if (this.#term === undefined || changes.length > MOST_NOTED) return undefined
+    // CDS can change what the nameserver announces by itself.
+    if (changes.some(isAnnouncement)) return undefined
+    return { served, changed: changes.map(({ subname, type }) => [subname, type]) }
+  }
+
   /** Has a zone copied to the standbys once this is committed. */
-  changes(zone: string): void {
-    this.#changed.push(zone)
+  changes(zone: string, change?: ZoneChange): void {
+    this.#changes.set(zone, this.#changes.has(zone) ? undefined : change)
   }
 
   /** Announces a version to the secondaries when it is committed. */
@@ -142,10 +161,10 @@ export class Publication implements AsyncDisposable {
 
   /** Commits, unless another primary is the active one by now. Both statements are sent together. */
   async #commitInTerm(): Promise<void> {
-    const checked = this.#term === undefined ? undefined : sendAlong(requireTerm(this.trx, this.#term, this.#changed))
+    if (this.#term !== undefined) this.#unnoticed.push(sendAlong(requireTerm(this.trx, this.#term, this.#changes)))
     await this.#transaction.commit().catch(async (error: unknown) => {
-      // The reason why the transaction was rolled back.
-      await checked
+      // If the connection broke, the statements say so, too, but only the commit knows its outcome.
+      if (!(error instanceof Unavailable)) await allOf(this.#unnoticed)
       throw error
     })
   }
@@ -220,47 +239,4 @@ export async function timed<T>(system: System, step: Step, work: () => Promise<T
 /** Measures the time since the start of a step, by performance.now(). */
 export function ended({ metrics }: System, step: Step, start: number): void {
   metrics?.time('zoneplane_write_step_duration_seconds', { step }, start)
-}
-
-/**
- * Makes the served zone, whatever its state, equal to the keys and RRsets of a domain; returns its version, and the differences if the zone
- * existed. A zone that has to be created gets its former keys; new ones only if none were stored. Sends nothing if
- * contents and serial already match and the mark's serial is not above the domain's. If the nameserver should still
- * apply an earlier request, its serial will differ from the domain's version and so reveal it.
- */
-export async function equalise(
-  { system, trx }: Pick<Publication, 'system' | 'trx'>,
-  claim: Claim,
-  domain: Pick<LockedDomain, 'id' | 'name' | 'denial' | 'version' | 'sent'>,
-  rrsets: PublishedRRset[],
-): Promise<{ version: number; differences: Difference[] }> {
-  const zone = absolute(domain.name)
-  const transfers = await transfersOf(system, trx, domain)
-  const live = await system.nameserver.read(zone, transfers)
-  const tried = claim.mark.version ?? 0
-  const version = nextVersion(system, Math.max(domain.sent, tried, live?.serial ?? 0))
-  // On a connection of its own: if this transaction fails, the keys stay.
-  const keys = await keepKeys(system, system.pools.marks, domain, live ?? { keys: [], serial: undefined })
-  const { ownCds, rrsets: desired } = contentsOf(domain.name, keys, rrsets)
-
-  if (live?.complete !== true) {
-    await claim.note(version, desired.length)
-    if (live !== undefined) await system.nameserver.deleteZone(zone, claim)
-    const update = { zone, denial: domain.denial, version, rrsets: desired, transfers, ownCds }
-    const signing = await system.nameserver.createZone(update, openKeys(system, domain.name, keys), claim)
-    if (keys.length === 0) await storeKeys(system, system.pools.marks, domain, signing, { only: true })
-    return { version, differences: [] }
-  }
-  const found = await differences(desired, live.rrsets)
-  const isReady = isSetUp(live, { ...domain, keys, ownCds })
-  if (found.length === 0 && isReady && live.serial === domain.version && tried <= domain.version) {
-    return { version: domain.version, differences: found }
-  }
-  const gone = isReady ? [] : await retired(trx, domain.id)
-  const sent = toSend(system.nameserver, found, desired)
-  await claim.note(version, sent.length)
-  const target = { zone, denial: domain.denial, version, rrsets: sent, transfers, ownCds }
-  const signing = isReady ? undefined : { keys: openKeys(system, domain.name, keys), gone }
-  await amend(system.nameserver, live, target, signing, claim)
-  return { version, differences: found }
 }

@@ -1,33 +1,34 @@
 import { absolute, parentAmong } from '../../dns/names.ts'
-import { NameserverFailure, Occluded } from '../../errors.ts'
+import { Occluded } from '../../errors.ts'
 import { inSlices } from '../../flow/slices.ts'
-import type { KeyState, Transfers } from '../../nameserver/nameserver.ts'
-import { allOf, sendAlong } from '../../store/database.ts'
+import { requestSize } from '../../limits.ts'
+import type { Transfers } from '../../nameserver/nameserver.ts'
+import { allOf } from '../../store/connections/failures.ts'
+import { sendAlong } from '../../store/connections/prepared-query.ts'
 import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
-import { keysOf, type StoredKey } from '../../store/domains/keys.ts'
+import { keysOf } from '../../store/domains/keys.ts'
 import { storedTransfers } from '../../store/domains/transfers.ts'
 import type { Policy } from '../../store/tokens/tokens.ts'
 import { bury } from '../../store/zone/deleted-domains.ts'
 import * as history from '../../store/zone/history.ts'
-import type { RRset, RRsetState } from '../../store/zone/rrsets.ts'
+import type { RRset } from '../../store/zone/rrsets.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
 import { after, type Timestamp } from '../../time.ts'
 import { refuseForSuspended } from '../names/suspended.ts'
-import { openKeys, storeKeys } from '../secrets/signing-keys.ts'
-import { transfersOf } from '../secrets/transfer-keys.ts'
-import { contentsOf, isAnnouncement, servedChanges, tellParents } from './cds.ts'
-import { type Change, growthOf, refuseTooLarge, rrsetAfter, sizeOf, type Written, type ZoneState } from './changes.ts'
-import { type Claim, deleteLeftovers, nextVersion } from './claim.ts'
+import { isAnnouncement, servedChanges, tellParents } from './cds.ts'
+import { type Change, growthOf, refuseTooLarge, rrsetAfter, type Written, type ZoneState } from './changes.ts'
+import { type Claim, nextVersion } from './claim.ts'
 import type { Difference } from './differences.ts'
-import { type Author, creations, draft, occasionOf } from './journal.ts'
+import { type Author, draft, occasionOf } from './journal.ts'
 import { created, deleted, isCut, occlusions } from './occlusion.ts'
-import { ended, equalise, type Publication } from './publication.ts'
+import { ended, type Publication } from './publication.ts'
 import { needsRectification } from './rectification.ts'
+import { equalise } from './whole-zone.ts'
 
 /**
- * A locked zone. Every change to a zone goes through this class, which stores and publishes it. Changes become final
- * when the publication commits; without a commit they are undone.
+ * A locked zone. Every change to a zone goes through this class, which stores and publishes it; its creation is in
+ * zone-creation.ts. Changes become final when the publication commits; without a commit they are undone.
  */
 export class Zone implements ZoneState, AsyncDisposable {
   /** True if `write` only examines the changes (contract §15.3). */
@@ -135,13 +136,14 @@ export class Zone implements ZoneState, AsyncDisposable {
     const keys = changes.some(isAnnouncement) ? await keysOf(publication.trx, domain.id) : []
     const { rrsets, ownCds } = await servedChanges(domain.name, keys, this.current, changes)
     const isAtomic = rectify === domain.rectify && ownCds === undefined
-    const sent = { version, rrsets: changes.length, served: domain.version, isAtomic }
+    const sent = { version, size: requestSize(rrsets), served: domain.version, isAtomic }
     const marking = publication.mark(domain.name, sent)
     const update = { zone: absolute(domain.name), denial: domain.denial, version, rrsets }
     // While the zone is being marked.
     const preparing = sendAlong(system.nameserver.prepare(update, rectify))
     const claim = await marking
-    return publication.send(claim, async () => {
+    const isPlain = isAtomic && !claim.isDoubtful
+    const work = async () => {
       if (claim.isDoubtful) {
         await this.#store(changes, idle, state)
         claim.begun = true
@@ -161,7 +163,8 @@ export class Zone implements ZoneState, AsyncDisposable {
       publication.announceAtCommit(domain, version)
       await storing
       return version
-    })
+    }
+    return publication.send(claim, work, isPlain ? publication.noted(domain.version, changes) : undefined)
   }
 
   /** Stores the changes. @returns when all statements have ended, also if one has failed */
@@ -180,62 +183,6 @@ export class Zone implements ZoneState, AsyncDisposable {
     ])
   }
 
-  /**
-   * Stores the first RRsets of a new domain, or of one that comes back, creates its zone, and stores its keys. One that
-   * comes back has its former keys.
-   * @returns its keys
-   * @throws Unavailable, NameserverFailure of kind "conflict" if another program creates the zone meanwhile
-   */
-  async create(written: RRsetState[], event: 'return' | null): Promise<KeyState[]> {
-    const { domain, publication } = this
-    const { system, trx } = publication
-    const { id, version, published: now } = domain
-    const entry = await draft(system, this.author, { version, now, event }, await creations(written))
-    const outcome = { removed: [], written, growth: sizeOf(written), historyOctets: entry.octets }
-    const storing = sendAlong(
-      allOf([
-        keysOf(trx, id),
-        transfersOf(system, trx, domain),
-        rrsets.apply(trx, id, { ...outcome, version, rectify: true, now }),
-        history.add(trx, domain, entry),
-      ]),
-    )
-    try {
-      const claim = await publication.mark(domain.name, { version, rrsets: written.length })
-      return await publication.send(claim, async () => {
-        const [old, transfers] = await storing
-        const signing = await this.#createZone(claim, written, old, transfers)
-        claim.begun = true
-        publication.announceAtCommit(domain, version)
-        if (old.length === 0) void sendAlong(storeKeys(system, trx, domain, signing, { only: true }))
-        return old.length === 0 ? signing : old
-      })
-    } finally {
-      // Storing must end before the transaction: otherwise its statements would follow the rollback.
-      await storing.catch(() => undefined)
-    }
-  }
-
-  /** @param old the former keys of the zone */
-  async #createZone(claim: Claim, written: RRsetState[], old: StoredKey[], transfers: Transfers | undefined) {
-    const { domain } = this
-    const { system } = this.publication
-    const { name, denial, version } = domain
-    // The name was marked before: an earlier creation may have left a zone.
-    if (claim.begun) {
-      if (!(await deleteLeftovers(system, claim)))
-        throw new NameserverFailure('conflict', 'the zone already exists at the nameserver')
-      await claim.note(version, written.length)
-    }
-    const update = { zone: absolute(name), denial, version, transfers, ...contentsOf(name, old, written) }
-    return system.nameserver.createZone(update, openKeys(system, name, old), claim).catch((error: unknown) => {
-      // An earlier creation was applied just now: repair deletes its zone.
-      if (claim.begun && error instanceof NameserverFailure && error.kind === 'conflict')
-        throw new NameserverFailure('failed', 'the zone was made meanwhile', { cause: error })
-      throw error
-    })
-  }
-
   /** Deletes the domain and its zone; they can be restored. @throws Unavailable, NameserverFailure */
   async remove(): Promise<void> {
     const { id, name, size, published } = this.domain
@@ -245,7 +192,7 @@ export class Zone implements ZoneState, AsyncDisposable {
     const now = after(published, system.now())
     await bury(trx, id, occasionOf(system, this.author, { version: sent, now }))
     await domains.remove(trx, { ...this.domain, sent })
-    const claim = await this.publication.mark(name, { version: null, rrsets: size })
+    const claim = await this.publication.mark(name, { version: null, size })
     await this.publication.send(claim, async () => {
       // Not the serial of the earlier push: it would show this deletion as applied.
       if (claim.isDoubtful) await claim.note(nextVersion(system, Math.max(sent, claim.mark.version ?? 0)), size)
@@ -255,29 +202,23 @@ export class Zone implements ZoneState, AsyncDisposable {
     })
   }
 
-  /** Sends the transfer permissions; the zone's contents and version stay. @throws Unavailable, NameserverFailure */
-  async publishTransfers(transfers: Transfers): Promise<void> {
-    const { name, sent, version: served } = this.domain
-    const { system } = this.publication
-    const claim = await this.publication.mark(name, { version: nextVersion(system, sent), rrsets: 0, served })
-    await this.publication.send(claim, async () => {
+  /**
+   * Makes zone and settings at the nameserver equal to the database.
+   * @param transfers the permissions for transfers, if only these have changed: contents and version stay
+   * @throws Unavailable, NameserverFailure
+   */
+  async publishAgain(transfers?: Transfers): Promise<void> {
+    const { domain, publication } = this
+    const { name, sent, size, version: served } = domain
+    const version = nextVersion(publication.system, sent)
+    const claim = await publication.mark(name, { version, size: transfers === undefined ? size : 0, served })
+    await publication.send(claim, async () => {
       claim.begun = true
-      if (claim.isDoubtful) await this.publishWhole(claim)
+      if (transfers === undefined || claim.isDoubtful) await this.publishWhole(claim)
       else {
-        await system.nameserver.setTransfers(absolute(name), transfers, claim)
-        this.publication.announceAtCommit(this.domain, served)
+        await publication.system.nameserver.setTransfers(absolute(name), transfers, claim)
+        publication.announceAtCommit(domain, served)
       }
-    })
-  }
-
-  /** Makes zone and settings at the nameserver equal to the database. @throws Unavailable, NameserverFailure */
-  async publishAgain(): Promise<void> {
-    const { name, sent, size, version: served } = this.domain
-    const version = nextVersion(this.publication.system, sent)
-    const claim = await this.publication.mark(name, { version, rrsets: size, served })
-    await this.publication.send(claim, async () => {
-      claim.begun = true
-      await this.publishWhole(claim)
     })
   }
 

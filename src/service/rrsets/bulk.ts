@@ -4,8 +4,8 @@ import { Invalid, type NameserverFailure, type Occluded, type Problems } from '.
 import type { Work } from '../../flow/slices.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import type { RRset } from '../../store/zone/rrsets.ts'
-import { type Change, type Outcome, planItem, rrsetKey, type ZoneState } from './changes.ts'
-import type { Method, RRsetInput } from './rrset-input.ts'
+import { type Change, type Outcome, planItem, rrsetKey, type ZoneState } from '../zone/changes.ts'
+import type { Method, RRsetInput } from '../zone/rrset-input.ts'
 
 /** Duplicates that an item's error names: with more, the response would grow with the square of the items. */
 const NAMED_POSITIONS = 100

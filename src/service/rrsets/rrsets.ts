@@ -9,13 +9,13 @@ import type { Access } from '../actor.ts'
 import { searchedText } from '../names/search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
 import { authoriseWrites } from '../tokens/policies.ts'
+import { accepted, type Change, changeOf, permitted, planOne, type Written, type ZoneState } from '../zone/changes.ts'
+import type { Source } from '../zone/journal.ts'
+import { openZone } from '../zone/opening.ts'
+import type { Method, RRsetInput } from '../zone/rrset-input.ts'
+import type { Zone } from '../zone/zone.ts'
 import { type ItemInput, occlusionProblems, planMany, refusals } from './bulk.ts'
-import { accepted, type Change, changeOf, permitted, planOne, type Written, type ZoneState } from './changes.ts'
 import { checkConditions, tagOf, tagOfDomain, type Terms } from './conditions.ts'
-import type { Source } from './journal.ts'
-import { openZone } from './opening.ts'
-import type { Method, RRsetInput } from './rrset-input.ts'
-import type { Zone } from './zone.ts'
 
 export type { RRset, RRsetKey, RRsetState }
 
