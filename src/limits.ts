@@ -1,7 +1,8 @@
 import { DAY, HOUR, MINUTE, SECOND } from './time.ts'
 
-// All sizes, rates and times of the contract (§§4, 8.4, 16), under its names; at the end, those that several rings must
-// agree on. The limits of record contents are in dns/; what concerns one module is in that module.
+// The sizes, rates and times of the contract (§§4, 8.4, 16), under its names; at the end, those that several rings must
+// agree on. The limits of record contents are in dns/, those of DNS UPDATE in update/; what concerns one module is in that
+// module.
 
 export const DOMAIN_NAME_LENGTH = 191
 
@@ -48,9 +49,6 @@ export const FACTORS_MAX = 20
 
 /** Octets of the records of a deleted domain that can be restored (contract §15.5): a row has less than a gigabyte. */
 export const RESTORABLE_OCTETS = 256 * 1024 * 1024
-
-/** The largest limit of the octets of a domain's records: repair sends long RRsets in one request of 64 MiB at most. */
-export const RECORD_OCTETS_MAX = 48 * 1024 * 1024
 
 /** By default, how many times the octets of records of one domain the histories of an account can have (contract §15.5). */
 export const HISTORIES_FACTOR = 32
@@ -197,19 +195,6 @@ export const COLLECTION_ITEMS = 20_000
 export const CONNECTIONS_MAX = 10_000
 export const CONNECTIONS_PER_CLIENT = 1_000
 
-/** Requests that wait on a connection for the one before them; beyond that, nothing more is read. */
-export const PIPELINED_MAX = 8
-
-/**
- * DNS UPDATE (contract §21.6): messages by UDP in work in a process, beyond which they are dropped; connections of one
- * client, and of all; milliseconds for which a connection may be idle; and the messages of an account, and of all, that
- * are carried out.
- */
-export const UPDATE_DATAGRAMS = 256
-export const UPDATE_CONNECTIONS = { each: 64, all: 512 }
-export const UPDATE_IDLE_TIME = 10_000
-export const UPDATES = { each: 32, all: 256 }
-
 /** TTL of the RRsets that dynDNS writes (contract §10.5), in seconds. */
 export const DYNDNS_TTL = 60
 
@@ -230,8 +215,6 @@ export const RIGHTS = { each: 1, all: 4 }
 
 /** Milliseconds for which the result of a check of the backends is good (contract §15.2). */
 export const HEALTH_TIME = 1_000
-/** Milliseconds for which a check waits for PowerDNS: balancers take a process that answers slowly for one that hangs. */
-export const HEALTH_WAIT = 500
 
 /** Seconds for which a request can wait until a change is served (contract §15.6), and the number of such requests. */
 export const PUBLICATION_WAIT = 30
@@ -278,9 +261,24 @@ export const INVITATION_VALIDITY = 7 * DAY
 /** The size of a write in RRsets above which each account's writes run one at a time. */
 export const SMALL_WRITE = 200
 
-/** Returns the timeout in milliseconds of a request to PowerDNS with this many RRsets. */
-export function answerTime(rrsets: number): number {
-  return 10_000 + 11 * rrsets
+/** The octets of a request that take PowerDNS as long as another RRset. */
+export const OCTETS_AS_RRSET = 5_000
+
+/** Returns the octets of the records of RRsets, which are ASCII. */
+export function octetsOf(rrsets: { records: string[] }[]): number {
+  let octets = 0
+  for (const { records } of rrsets) for (const { length } of records) octets += length
+  return octets
+}
+
+/** Returns the size of a request to PowerDNS in RRsets: the octets of long ones count as more of them. */
+export function requestSize(rrsets: { records: string[] }[]): number {
+  return rrsets.length + Math.floor(octetsOf(rrsets) / OCTETS_AS_RRSET)
+}
+
+/** Returns the timeout in milliseconds of a request to PowerDNS of this size in RRsets. */
+export function answerTime(size: number): number {
+  return 10_000 + 11 * size
 }
 
 /** Milliseconds that running requests have when a process stops: to wait for a lock, and for PowerDNS. */

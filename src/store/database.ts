@@ -1,11 +1,11 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { Busy, OutcomeUnknown, reasonOf, Unavailable } from '../errors.ts'
+import { OutcomeUnknown, Unavailable } from '../errors.ts'
 import { QUEUE_TIMEOUT } from '../limits.ts'
 import { violationError } from './connections/constraints.ts'
-import { isConsequence, isUnavailable, tellFailure } from './connections/failures.ts'
+import { isConsequence, serviceError, tellFailure } from './connections/failures.ts'
 import { GatheringSocket } from './connections/gathering-socket.ts'
-import { send } from './connections/prepared-query.ts'
+import { send, sendAlong } from './connections/prepared-query.ts'
 import { HEARTBEAT_PAUSE, prepareSession } from './connections/session.ts'
 import { prepared } from './connections/statements.ts'
 import { types } from './connections/types.ts'
@@ -65,7 +65,7 @@ export async function query<Row>(db: Db, sql: string, bindings: Record<string, u
     // The error of the statement sent before, the cause, reaches the caller first.
     if (isConsequence(error)) await nextIteration()
     else tellFailure(db, error)
-    throw translate(error)
+    throw serviceError(error)
   }
 }
 
@@ -103,7 +103,7 @@ export async function together<T>(pool: pg.Pool, work: (db: pg.PoolClient) => Pr
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   return pool.connect().catch((error: unknown) => {
     tellFailure(pool, error)
-    throw translate(error)
+    throw serviceError(error)
   })
 }
 
@@ -157,7 +157,7 @@ export class Transaction implements AsyncDisposable {
       // A session is unharmed if only a constraint was violated.
       this.db.release(violationError(error) === undefined)
       tellFailure(this.db, error)
-      const failure = translate(error)
+      const failure = serviceError(error)
       if (!(failure instanceof Unavailable && (await this.#isCommitted()))) throw failure
     }
     for (const sequel of all) sequel()
@@ -271,30 +271,4 @@ export async function transaction<T>(
  */
 export async function confirmPrimary(db: Db): Promise<void> {
   await query(db, `select pg_logical_emit_message(true, 'zoneplane', '')`)
-}
-
-/**
- * Lets the caller await a statement later or never, without an unhandled rejection. The last statement of a transaction
- * need not be awaited: if it fails, the commit also fails.
- */
-export function sendAlong<T>(statement: Promise<T>): Promise<T> {
-  statement.catch(() => undefined)
-  return statement
-}
-
-/** Acts like Promise.all, but waits for all, also if one fails. The error is that of the first cause in the list. */
-export async function allOf<T extends unknown[]>(work: [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
-  const results = await Promise.allSettled(work)
-  const failures = results.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
-  if (failures.length > 0) throw failures.find((failure) => !isConsequence(failure)) ?? failures[0]
-  return Promise.all(work)
-}
-
-/** Returns the service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */
-function translate(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  const violation = violationError(error)
-  if (violation !== undefined) return violation
-  if ((error as { code?: string }).code === '55P03') return Busy.waitedTooLong(`Postgres: ${reasonOf(error)}`)
-  return isUnavailable(error) ? new Unavailable(`Postgres: ${reasonOf(error)}`, { cause: error }) : error
 }

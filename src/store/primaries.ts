@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { type Db, maybeOne, one, query } from './database.ts'
-import { alone } from './standbys.ts'
+import { alone, type ZoneChange } from './standbys.ts'
 
 /** The active primary of PowerDNS, as all processes know it (primaries.md). */
 export interface Primary {
@@ -46,8 +46,10 @@ export async function change(pool: Pool, term: number, name: string, silence: nu
 /**
  * Fails a transaction that has published at the primary of an earlier term; until it ends, nobody changes over. Notes the
  * changed zones as behind at standbys that have databases of their own. It must be the last statement of the transaction.
+ * @param changes by zone; undefined: anything may have changed
  * @throws Unavailable
  */
-export async function requireTerm(trx: Db, term: number, changed: string[]): Promise<void> {
-  await query(trx, 'select require_primary_term(:term, :changed)', { term, changed })
+export async function requireTerm(trx: Db, term: number, changes: Map<string, ZoneChange | undefined>): Promise<void> {
+  const list = Array.from(changes, ([zone, change]) => ({ zone, ...change }))
+  await query(trx, 'select require_primary_term(:term, :changes)', { term, changes: JSON.stringify(list) })
 }

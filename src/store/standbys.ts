@@ -1,9 +1,17 @@
 import type { Pool } from 'pg'
-import { answerTime, CLAIM_LIFETIME } from '../limits.ts'
+import { answerTime, CLAIM_LIFETIME, OCTETS_AS_RRSET } from '../limits.ts'
 import { type Db, maybeOne, one, query, transaction } from './database.ts'
 
 // The PowerDNS of a cluster with databases of their own, and the zones that may be older there (primaries.md). Commits
 // note them: `requireTerm` in primaries.ts.
+
+/** What a transaction has changed in the RRsets of a zone, and nothing else. */
+export interface ZoneChange {
+  /** The serial before. */
+  served: number
+  /** The subname and the type of each RRset. */
+  changed: [subname: string, type: string][]
+}
 
 /** A zone that may be older at a standby, and the right of one worker to copy it. */
 export interface Behind {
@@ -12,10 +20,17 @@ export interface Behind {
   /** A new one for each committed change. */
   change: string
   claim: string
+  /** The serial of the standby, if `changed` is not null. */
+  served: number | null
+  /** The RRsets that differ there; null: anything may. */
+  changed: ZoneChange['changed'] | null
 }
 
 /** Waits for the commits that are under way. Later ones wait until the transaction ends. */
 const ALONE = `select pg_advisory_xact_lock(hashtextextended('primaries', 0))`
+
+/** Waits for those that are alone, as each commit does. Later ones wait until the transaction ends. */
+const TOGETHER = `select pg_advisory_xact_lock_shared(hashtextextended('primaries', 0))`
 
 /** Runs work, in a transaction, while nobody commits changes of zones. */
 export async function alone<T>(pool: Pool, work: (trx: Db) => Promise<T>): Promise<T> {
@@ -48,33 +63,38 @@ export async function forget(pool: Pool, name: string): Promise<boolean> {
  * After a restore: forgets the members that are not in the list, and notes all zones at the others, which may have what the
  * backup lacks; not at the first one, which is the active one then.
  */
-export async function distrust(db: Db, members: string[], catalog: string | undefined): Promise<void> {
-  await query(db, 'delete from standbys where name <> all(cast(:members as text[]))', { members })
-  for (const name of await registered(db)) if (name !== members[0]) await noteAll(db, name, catalog)
+export async function distrust(trx: Db, members: string[], catalog: string | undefined): Promise<void> {
+  await query(trx, 'delete from standbys where name <> all(cast(:members as text[]))', { members })
+  for (const name of await registered(trx)) if (name !== members[0]) await noteAll(trx, name, catalog)
 }
 
-/** In the order in which commits note zones, too: so nobody waits for each other. */
-const NOTED = `order by 1, 2 on conflict (member, zone) do update set change = excluded.change`
-
-/** Notes all domains as behind at a member, and one more zone. */
-export async function noteAll(db: Db, member: string, zone: string | undefined): Promise<void> {
-  const sql = `insert into standby_zones (member, zone)
-    select cast(:member as text), name from (
-      select name from domains union select cast(:zone as text) where cast(:zone as text) is not null
-    ) as zones ${NOTED}`
-  await query(db, sql, { member, zone: zone ?? null })
+/** Notes all domains as behind at a member, and one more zone; none at the active one. */
+export async function noteAll(trx: Db, member: string, zone: string | undefined): Promise<void> {
+  const sql = 'select name from domains union select cast(:zone as text) where cast(:zone as text) is not null'
+  await add(trx, sql, { member, zone: zone ?? null })
 }
 
-/** Notes domains as behind at a member, but those that have other versions by now. */
-export async function note(db: Db, member: string, found: { name: string; version: number }[]): Promise<void> {
+/** Notes domains as behind at a member, but those that have other versions by now; none at the active one. */
+export async function note(trx: Db, member: string, found: { name: string; version: number }[]): Promise<void> {
+  const sql = `select domains.name from unnest(cast(:names as text[]), cast(:versions as bigint[])) as found (name, version)
+    join domains on domains.name = found.name and domains.version = found.version`
+  const names = found.map(({ name }) => name)
+  await add(trx, sql, { member, names, versions: found.map(({ version }) => version) })
+}
+
+/**
+ * Notes zones as behind at a member, unless it is the active one by now: nobody copies to that. Like commits, it waits for a
+ * change-over, and notes zones in their order: so nobody waits for each other.
+ * @param zones selects their names
+ */
+async function add(trx: Db, zones: string, values: Record<string, unknown> & { member: string }): Promise<void> {
+  await query(trx, TOGETHER)
   await query(
-    db,
-    `insert into standby_zones (member, zone)
-     select cast(:member as text), domains.name
-     from unnest(cast(:names as text[]), cast(:versions as bigint[])) as found (name, version)
-       join domains on domains.name = found.name and domains.version = found.version
-     ${NOTED}`,
-    { member, names: found.map(({ name }) => name), versions: found.map(({ version }) => version) },
+    trx,
+    `insert into standby_zones (member, zone) select cast(:member as text), name from (${zones}) as zones
+     where not exists (select from primaries where primaries.name = :member) order by 1, 2
+     on conflict (member, zone) do update set change = excluded.change, changed = null`,
+    values,
   )
 }
 
@@ -87,11 +107,11 @@ export async function take(db: Db, member: string): Promise<Behind | undefined> 
     db,
     `update standby_zones set claim = gen_random_uuid(), attempts = attempts + 1, due = clock_timestamp() + interval '1 millisecond' *
        (${answerTime(0) + CLAIM_LIFETIME} + ${answerTime(1) - answerTime(0)}
-         * coalesce((select size from domains where name = standby_zones.zone), 0))
+         * coalesce((select size + record_octets / ${OCTETS_AS_RRSET} from domains where name = standby_zones.zone), 0))
      where member = :member and zone = (
        select zone from standby_zones where member = :member and due <= clock_timestamp()
        order by due limit 1 for update skip locked)
-     returning member, zone, change, claim`,
+     returning member, zone, change, claim, served, changed`,
     { member },
   )
 }
@@ -107,25 +127,37 @@ export async function isOwn(
   return (await maybeOne(db, sql, { member, zone, claim, change, unchanged })) !== undefined
 }
 
-/** Notes that a zone is current at a member; if it has changed meanwhile, it is due at once. */
-export async function finish(db: Db, { member, zone, claim, change }: Behind): Promise<void> {
+/**
+ * Notes that a zone is current at a member; if it has changed meanwhile, it is due at once.
+ * @param version the serial that it has there; undefined: it has no zone there
+ */
+export async function finish(
+  db: Db,
+  { member, zone, claim, change }: Behind,
+  version: number | undefined,
+): Promise<void> {
   await query(
     db,
     `with current as (
        delete from standby_zones where member = :member and zone = :zone and claim = :claim and change = :change
      )
-     update standby_zones set due = clock_timestamp(), since = clock_timestamp(), claim = null, attempts = 0
+     update standby_zones set due = clock_timestamp(), since = clock_timestamp(), claim = null, attempts = 0,
+       served = :version, changed = case when cast(:version as bigint) is not null then changed end
      where member = :member and zone = :zone and claim = :claim and change <> :change`,
-    { member, zone, claim, change },
+    { member, zone, claim, change, version: version ?? null },
   )
 }
 
-/** Lets a zone that could not be copied wait. @param pause the least milliseconds; otherwise a time that doubles up to five minutes */
-export async function postpone(db: Db, { member, zone, claim }: Behind, pause: number): Promise<void> {
+/**
+ * Lets a zone that could not be copied wait.
+ * @param pause milliseconds, if that says nothing about the zone; null: a time that doubles up to five minutes
+ */
+export async function postpone(db: Db, { member, zone, claim }: Behind, pause: number | null): Promise<void> {
   await query(
     db,
-    `update standby_zones set claim = null, due = clock_timestamp() + greatest(:pause * interval '1 millisecond',
-       least(interval '1 second' * power(2, least(attempts - 1, 10)), interval '5 minutes'))
+    `update standby_zones set claim = null, attempts = attempts - cast(cast(:pause as int) is not null as int),
+       due = clock_timestamp() + coalesce(cast(:pause as int) * interval '1 millisecond',
+         least(interval '1 second' * power(2, least(attempts - 1, 10)), interval '5 minutes'))
      where member = :member and zone = :zone and claim = :claim`,
     { member, zone, claim, pause },
   )

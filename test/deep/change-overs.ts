@@ -30,6 +30,9 @@ export function noChangeOvers(): ChangeOverCounts {
 /** How often a watch looks, in milliseconds, so how exact its times are. */
 const WATCH_PAUSE = 20
 
+/** How long an outage waits for a change-over, in milliseconds. */
+const PATIENCE = 30_000
+
 /** How long a fault may be over, in milliseconds, before a change-over that it has caused. */
 const DELAY = 2_000
 
@@ -84,6 +87,15 @@ export class ChangeOverWatch {
         return
       }
       await sleep(200)
+    }
+  }
+
+  /** Waits until the next change-over; but not for ever, since a standby that lacks too much does not take over. */
+  async untilChanged(): Promise<void> {
+    const seen = this.#changes.length
+    for (const start = performance.now(); performance.now() - start < PATIENCE;) {
+      if (this.#changes.length > seen) return
+      await sleep(WATCH_PAUSE)
     }
   }
 
@@ -142,35 +154,38 @@ interface Blow {
 }
 
 /**
- * Faults of two PowerDNS: one that makes the other one the active one, a change-over by command while a process is cut off
- * from one of them, others, and commands, back and forth. Besides, one each of a process of the service, and of its
- * connections to Postgres.
+ * Faults of two PowerDNS: an outage after which the other one takes over; or commands, back and forth, also while a process
+ * is cut off from one of them. Besides, one each of a process of the service, and of its connections to Postgres.
  */
 export function drawChangeOvers(random: Random, scene: Scene, pair: TestPair, watch: ChangeOverWatch): Fault[] {
   const { workers } = scene
   const first = random.below(workers.length)
   const second = random.below(workers.length)
   const duration = 200 + random.below(random.of([500, 2_500]))
+  // Commands would come before the other one takes over by itself.
+  const isOutage = random.below(2) === 0
   return [
-    drawBlows(random, scene, pair, watch),
-    ...random.of([[], [drawCommands(random, scene, watch)]]),
+    drawBlows(random, scene, pair, watch, isOutage),
+    ...(isOutage ? [] : random.of([[], [drawCommands(random, scene, watch)]])),
     atSomeMoment(random, scene, random.of(ofService(workers[first]!, first, duration))),
     atSomeMoment(random, scene, random.of(ofPostgres(workers[second]!, second, duration + 1_000, random))),
   ]
 }
 
 /** Some blows, one after the other, each to the one that is active then, or to the other one. */
-function drawBlows(random: Random, scene: Scene, pair: TestPair, watch: ChangeOverWatch): Fault {
-  // So long that the other one takes over.
-  const outage = random.of(outages(7_000 + random.below(3_000)))
+function drawBlows(random: Random, scene: Scene, pair: TestPair, watch: ChangeOverWatch, isOutage: boolean): Fault {
+  const outage = random.of(outages('until the other one has taken over', () => watch.untilChanged()))
   const brief = 500 + random.below(2_000)
-  const others = [...outages(brief), ofLateCalls(brief, random), ofOneProcess(brief, random, scene)]
-  const roles = ['active', 'standby'] as const
-  const demanded = [
-    { ...outage, role: 'active' as const },
-    { ...drawCutCommand(random, scene, watch), role: random.of(roles) },
+  const others = [
+    ...outages(`for ${brief} ms`, () => sleep(brief)),
+    ofLateCalls(brief, random),
+    ofOneProcess(brief, random, scene),
   ]
-  const drawn = random.some([...demanded, ...random.of([[], [{ ...random.of(others), role: random.of(roles) }]])], 3)
+  const roles = ['active', 'standby'] as const
+  const demanded = isOutage
+    ? { ...outage, role: 'active' as const }
+    : { ...drawCutCommand(random, scene, watch), role: random.of(roles) }
+  const drawn = random.some([demanded, ...random.of([[], [{ ...random.of(others), role: random.of(roles) }]])], 2)
   const blows = drawn.map((blow) => ({ ...blow, pause: random.below(1_000) }))
   return {
     what: blows.map(({ what, role }) => `the ${role} PowerDNS ${what}`).join('; then '),
@@ -185,44 +200,29 @@ function drawBlows(random: Random, scene: Scene, pair: TestPair, watch: ChangeOv
   }
 }
 
-function outages(duration: number): Blow[] {
+/** @param wait resolves when the outage ends */
+function outages(how: string, wait: () => Promise<unknown>): Blow[] {
   return [
     {
-      what: `is killed, and started after ${duration} ms`,
+      what: `is down ${how}`,
       cause: 'killed',
       strike: async (primary) => {
         process.kill(primary.powerDns.pid, 'SIGKILL')
-        await sleep(duration)
+        await wait()
         await primary.restart()
       },
     },
     {
-      what: `stands still for ${duration} ms`,
+      what: `stands still ${how}`,
       cause: 'stopped',
       strike: async ({ powerDns: { pid } }) => {
         process.kill(pid, 'SIGSTOP')
-        await sleep(duration)
+        await wait()
         process.kill(pid, 'SIGCONT')
       },
     },
-    {
-      what: `is cut off from all for ${duration} ms`,
-      cause: 'cut',
-      strike: cutOff(
-        () => true,
-        'cut',
-        () => sleep(duration),
-      ),
-    },
-    {
-      what: `answers nobody for ${duration} ms`,
-      cause: 'hangs',
-      strike: cutOff(
-        () => true,
-        'hang',
-        () => sleep(duration),
-      ),
-    },
+    { what: `is cut off from all ${how}`, cause: 'cut', strike: cutOff(() => true, 'cut', wait) },
+    { what: `answers nobody ${how}`, cause: 'hangs', strike: cutOff(() => true, 'hang', wait) },
   ]
 }
 

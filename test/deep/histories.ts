@@ -503,7 +503,8 @@ async function settle(
   await eventuallyIs(async () => (await query(system.db, 'select from marks where not settled')).length, 0)
   await eventuallyIs(async () => (await query(system.db, 'select from work')).length, 0)
   const changed = await Promise.all(all.map((actors) => goBack(workers, actors, loses)))
-  await eventuallyIs(async () => (await query(system.db, 'select from standby_zones')).length, 0)
+  const waiting = 'select zone, attempts, claim, (due - clock_timestamp())::text as pause from standby_zones'
+  await eventuallyIs(() => query(system.db, waiting), [])
   const end = performance.now() + BOUND
   const differences: string[][] = []
   for (const [i, { domain }] of all.entries()) {

@@ -151,7 +151,7 @@ for (const [kind, { what, missing, count, isShared, start, ready }] of WAYS.entr
     // In fewer, chance decides.
     if (count < 400) return
     t.true(total.done > count && total.refused > count / 2 && total.rollovers > count / 4)
-    t.true(changeOvers.histories > count / 2 && changeOvers.adopted > count / 20)
+    t.true(changeOvers.histories > count / 2 && changeOvers.adopted > count / 40)
     for (const what of DEMANDED) t.true(changeOvers[what] > 0, what)
     t.true(BY_ITSELF.filter((what) => changeOvers[what] > 0).length > 1)
   })

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { begin, query } from '../../src/store/database.ts'
 import { newDomain, newDomainWithWww } from '../support/clients/api.ts'
 import type { Answer } from '../support/clients/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
@@ -12,11 +13,18 @@ import { unrepaired } from '../support/state/marks.ts'
 const servers = useServers()
 let proxy: PostgresProxy
 let service: OwnService
+/** With several, the commit also asks which one is active. */
+let withTwo: OwnService
 
-test.serial.before('a service is started behind a proxy of Postgres', async () => {
-  proxy = await startPostgresProxy(servers().backends.databaseUrl)
+test.serial.before('services are started behind a proxy of Postgres', async () => {
+  const { databaseUrl, pdnsApiUrl } = servers().backends
+  proxy = await startPostgresProxy(databaseUrl)
   service = await servers().serve({ DATABASE_URL: proxy.url })
+  const PDNS_API_URL = `${pdnsApiUrl}, http://127.0.0.1:1`
+  withTwo = await servers().serve({ DATABASE_URL: proxy.url, PDNS_API_URL, PDNS_FAILOVER: '0' })
 })
+
+const SERVICES = { 'one PowerDNS': () => service, 'two PowerDNS': () => withTwo }
 
 test.afterEach.always(() => {
   proxy.refuse(false)
@@ -45,64 +53,83 @@ function once(fate: CommitFate): void {
 }
 
 /** Applies a fate to the COMMIT of the write whose push is held back, not to that of its mark. */
-async function writeWith(name: string, address: string, atPush: () => void) {
+async function writeWith({ api }: OwnService, name: string, address: string, atPush: () => void | Promise<void>) {
   const push = servers().proxy.stop(({ method }) => method === 'PATCH')
-  const answering = service.api.put(`/domains/${name}/rrsets/www/A/`, rrset(address))
+  const answering = api.put(`/domains/${name}/rrsets/www/A/`, rrset(address))
   await push.arrived
-  atPush()
+  await atPush()
   push.release('pass')
   return answering
 }
 
-test.serial('a write whose commit is carried out is answered 200, although the connection breaks', async (t) => {
-  const name = 'carried-out.example'
-  await newDomainWithWww(service.api, name)
-  const answer = await writeWith(name, '192.0.2.2', () => {
-    once('swallow')
-  })
-  t.is(answer.status, 200)
-  t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.2'] })
-  t.deepEqual(await discrepanciesOf(servers(), name), [])
-})
+for (const [what, of] of Object.entries(SERVICES)) {
+  test.serial(
+    `with ${what}, a write whose commit is carried out is answered 200, although the connection breaks`,
+    async (t) => {
+      const name = await newDomainWithWww(service.api)
+      const answer = await writeWith(of(), name, '192.0.2.2', () => {
+        once('swallow')
+      })
+      t.is(answer.status, 200)
+      t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.2'] })
+      t.deepEqual(await discrepanciesOf(servers(), name), [])
+    },
+  )
 
-for (const fate of ['cut', 'forget'] as const) {
-  test.serial(`a write whose commit is not carried out (${fate}) is answered 503 and leaves nothing`, async (t) => {
-    const name = `not-carried-out-${fate}.example`
-    await newDomainWithWww(service.api, name)
-    const answer = await writeWith(name, '192.0.2.2', () => {
-      once(fate)
+  for (const fate of ['cut', 'forget'] as const) {
+    test.serial(
+      `with ${what}, a write whose commit is not carried out (${fate}) is answered 503 and leaves nothing`,
+      async (t) => {
+        const name = await newDomainWithWww(service.api)
+        const answer = await writeWith(of(), name, '192.0.2.2', () => {
+          once(fate)
+        })
+        t.is(answer.status, 503)
+        t.deepEqual(answer.json, NOT_MADE)
+        t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
+        t.deepEqual(await discrepanciesOf(servers(), name), [])
+      },
+    )
+  }
+
+  test.serial(`with ${what}, if Postgres stays away, the answer says that the outcome is unknown`, async (t) => {
+    const name = await newDomainWithWww(service.api)
+    const answer = await writeWith(of(), name, '192.0.2.2', () => {
+      proxy.refuse(true)
+      // The idle connections of the pools break, too.
+      proxy.atCommit(() => {
+        setImmediate(() => {
+          proxy.cut()
+        })
+        return 'swallow'
+      })
     })
     t.is(answer.status, 503)
-    t.deepEqual(answer.json, NOT_MADE)
+    t.deepEqual(answer.json, {
+      detail:
+        'The DNS backend is currently unavailable. Whether the change was made is unknown; please check, then retry.',
+    })
+    t.truthy(answer.headers['retry-after'])
+    proxy.refuse(false)
+    proxy.atCommit(() => 'pass')
+    await eventuallyIs(async () => (await service.api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
+    t.deepEqual(await discrepanciesOf(servers(), name), [])
+  })
+
+  test.serial(`with ${what}, a write whose mark is locked at its end is answered 503 and leaves nothing`, async (t) => {
+    const name = await newDomainWithWww(service.api)
+    await using lock = await begin(servers().system.pools.writers)
+    const answer = await writeWith(of(), name, '192.0.2.2', async () => {
+      await query(lock.db, 'select from marks where zone = :name for update', { name })
+    })
+    t.is(answer.status, 503)
+    t.regex((answer.json as { detail: string }).detail, /The change was not made, but DNS can show it/)
+    await lock.commit()
+    await eventuallyIs(() => unrepaired(servers(), name), [])
     t.like((await service.api.get(`/domains/${name}/rrsets/www/A/`)).json, { records: ['192.0.2.1'] })
     t.deepEqual(await discrepanciesOf(servers(), name), [])
   })
 }
-
-test.serial('if Postgres stays away, the answer says that the outcome is unknown', async (t) => {
-  const name = 'unknown.example'
-  await newDomainWithWww(service.api, name)
-  const answer = await writeWith(name, '192.0.2.2', () => {
-    proxy.refuse(true)
-    // The idle connections of the pools break, too.
-    proxy.atCommit(() => {
-      setImmediate(() => {
-        proxy.cut()
-      })
-      return 'swallow'
-    })
-  })
-  t.is(answer.status, 503)
-  t.deepEqual(answer.json, {
-    detail:
-      'The DNS backend is currently unavailable. Whether the change was made is unknown; please check, then retry.',
-  })
-  t.truthy(answer.headers['retry-after'])
-  proxy.refuse(false)
-  proxy.atCommit(() => 'pass')
-  await eventuallyIs(async () => (await service.api.get(`/domains/${name}/rrsets/www/A/`)).status, 200)
-  t.deepEqual(await discrepanciesOf(servers(), name), [])
-})
 
 test.serial('a token whose commit is carried out is answered 201, although the connection breaks', async (t) => {
   const before = (await service.api.get('/auth/tokens/')).json as unknown[]

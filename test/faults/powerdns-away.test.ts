@@ -208,8 +208,8 @@ test.serial('if PowerDNS is killed during pushes, its zones are repaired after i
   const { proxy, powerDns, restartPowerDns } = servers()
   const { api } = await servers().serve()
   const names = ['killed-write.example', 'killed-creation.example', 'killed-deletion.example']
-  await newDomainWithWww(api, names[0]!)
-  await newDomainWithWww(api, names[2]!)
+  await newDomainWithWww(api, names[0])
+  await newDomainWithWww(api, names[2])
   const stops = ['PATCH', 'POST', 'DELETE'].map((method) => proxy.stop((call) => call.method === method))
   const answering = [
     api.put(`/domains/${names[0]!}/rrsets/www/A/`, rrset('192.0.2.2')),

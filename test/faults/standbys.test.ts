@@ -1,5 +1,6 @@
 import { absolute } from '../../src/dns/names.ts'
 import { measure } from '../../src/service/operation/measuring.ts'
+import { compareStandby } from '../../src/service/repair/standbys.ts'
 import { query } from '../../src/store/database.ts'
 import { type Account, createAccount } from '../support/clients/accounts.ts'
 import { newDomain, newRRset, succeeded } from '../support/clients/api.ts'
@@ -10,6 +11,7 @@ import { test } from '../support/serial.ts'
 import { type Pair, type Primary, startPair } from '../support/servers/powerdns/pair.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor, type LocalService, startService } from '../support/servers/service.ts'
+import { endDoubt } from '../support/state/marks.ts'
 
 // Two PowerDNS with an LMDB each: zones are copied to the standby (primaries.md).
 
@@ -28,8 +30,8 @@ const served = async ({ powerDns }: Primary, domain: string) => dataOf(await ask
 const active = () => service.system.primaries.active.name
 const unsettled = () => query(service.system.db, 'select zone from marks where not settled')
 const behind = () => query(service.system.db, 'select member, zone from standby_zones')
-const nameserverOf = ({ name }: Primary) =>
-  service.system.primaries.members.find((member) => member.name === name)!.nameserver
+const memberOf = ({ name }: Primary) => service.system.primaries.members.find((member) => member.name === name)!
+const nameserverOf = (primary: Primary) => memberOf(primary).nameserver
 
 /** All that a member has of a zone; undefined: no zone. */
 async function stateAt(primary: Primary, domain: string) {
@@ -148,12 +150,78 @@ test('writes, new domains and deletions get to the standby, those of an outage w
   })
 })
 
-test('a zone that is written each time it is copied does not wait longer each time', async (t) => {
+test('changes of RRsets are copied as such; at another serial, the whole zone is compared', async (t) => {
+  const domain = await newZone()
+  const path = `/domains/${domain}/rrsets/`
+  const names = (...subnames: string[]) => subnames.map((subname) => ({ ...www('192.0.2.7'), subname }))
+  // Without questions for the serial, which go over DNS if PowerDNS answers soon enough.
+  const calls = () => second.proxy.calls.filter((call) => call.path.includes(`/${domain}`)).map(({ method }) => method)
+  // Otherwise the zones are watched for requests of before, and at the end copied as a whole.
+  await endDoubt(service)
+  // So many that PowerDNS does not rectify the zone at each change.
+  const many = Array.from({ length: 210 }, (_, i) => `host${i}`)
+  succeeded(await owner.api.put(path, [...names(...many), www('192.0.2.1')]), 200)
+  await write(domain, '192.0.2.2')
+  await eventuallyIs(() => query(service.system.db, 'select from marks where zone = :domain', { domain }), [])
+  await eventuallyIs(behind, [])
+
+  second.proxy.calls.length = 0
+  await write(domain, '192.0.2.3')
+  await eventuallyIs(behind, [])
+  t.deepEqual(calls(), ['PATCH'])
+  t.deepEqual(await served(second, domain), ['192.0.2.3'])
+  t.deepEqual(await stateAt(second, domain), await stateAt(first, domain))
+
+  const { release, arrived } = second.proxy.stop(({ method, path }) => method === 'PATCH' && path.includes(domain))
+  second.proxy.calls.length = 0
+  await write(domain, '192.0.2.4')
+  await arrived
+  // While it is copied: one more type at a name, one less, and all types.
+  const txt = { subname: 'host1', type: 'TXT', ttl: 300, records: ['"new"'] }
+  succeeded(await owner.api.patch(path, [txt, { ...www('192.0.2.5'), ttl: 3600 }]), 200)
+  succeeded(
+    await owner.api.patch(path, [
+      { ...txt, records: [] },
+      { ...txt, subname: 'host2' },
+    ]),
+    200,
+  )
+  release('pass')
+  await eventuallyIs(behind, [])
+  t.deepEqual(calls(), ['PATCH', 'PATCH'])
+  t.deepEqual(await stateAt(second, domain), await stateAt(first, domain))
+
+  second.proxy.calls.length = 0
+  let isRefused = false
+  second.proxy.fail(({ method, path }) => {
+    if (isRefused || method !== 'PATCH' || !path.includes(domain)) return 'pass'
+    isRefused = true
+    return { spoil: 500 }
+  })
+  await write(domain, '192.0.2.6')
+  await eventually(() => isRefused)
+  await eventuallyIs(behind, [])
+  t.true(calls().includes('GET'))
+  t.deepEqual(await stateAt(second, domain), await stateAt(first, domain))
+
+  const records = [{ content: 'a. b. 1 1 1 1 1' }]
+  const rrsets = [{ name: `${domain}.`, type: 'SOA', ttl: 300, changetype: 'REPLACE', records }]
+  await second.pdns('PATCH', `/zones/${domain}.`, { rrsets })
+  second.proxy.calls.length = 0
+  await write(domain, '192.0.2.8')
+  await eventuallyIs(behind, [])
+  t.true(calls().includes('GET'))
+  t.deepEqual(await stateAt(second, domain), await stateAt(first, domain))
+})
+
+test('a zone that is written each time it is compared does not wait longer each time', async (t) => {
   const domain = await newZone()
   await eventuallyIs(behind, [])
   const reading = () => second.proxy.stop(({ method, path }) => method === 'GET' && path.includes(domain))
   let read = reading()
-  await write(domain, '192.0.2.10')
+  // So many changes that they are not copied one by one.
+  const many = Array.from({ length: 101 }, (_, i) => ({ ...www('192.0.2.10'), subname: `host${i}` }))
+  succeeded(await owner.api.put(`/domains/${domain}/rrsets/`, [...many, www('192.0.2.10')]), 200)
   for (let i = 11; i < 15; i++) {
     await read.arrived
     const rows = await query(service.system.db, 'select attempts from standby_zones where zone = :domain', { domain })
@@ -166,6 +234,57 @@ test('a zone that is written each time it is copied does not wait longer each ti
   await read.arrived
   read.release('pass')
   await eventuallyIs(() => served(second, domain), ['192.0.2.14'])
+})
+
+test('a comparison that a change-over overtakes notes nothing at the active one', async (t) => {
+  await newZone()
+  await eventuallyIs(behind, [])
+  const asked = second.proxy.stop(({ path }) => path === '/zones?dnssec=false')
+  const comparing = compareStandby(service.system, memberOf(second))
+  await asked.arrived
+  await use(second)
+  asked.release({ answer: [] })
+  await comparing
+  const sql = 'select zone from standby_zones where member = :name'
+  t.deepEqual(await query(service.system.db, sql, { name: second.name }), [])
+  await use(first)
+})
+
+test('a zone does not wait longer each time for a standby that is away, and is claimed for as long as its octets need', async (t) => {
+  const domain = await newZone()
+  await eventuallyIs(behind, [])
+  const pauses = () =>
+    query<{ attempts: number; pause: number }>(
+      service.system.db,
+      `select attempts, extract(epoch from due - clock_timestamp())::float8 as pause from standby_zones
+       where zone = :domain and claim is null and due > clock_timestamp() + interval '10 seconds'`,
+      { domain },
+    )
+  let cut = 0
+  second.proxy.fail(({ method, path }) => {
+    if (method === 'GET' || !path.includes(domain)) return 'pass'
+    cut++
+    return 'cut'
+  })
+  await write(domain, '192.0.2.2')
+  for (let outages = 1; outages < 9; outages++) {
+    await eventually(async () => cut === outages && (await pauses()).length === 1)
+    t.like(await pauses(), [{ attempts: 0 }])
+    t.true((await pauses())[0]!.pause <= 60)
+    await query(service.system.db, 'update standby_zones set due = clock_timestamp() where zone = :domain', { domain })
+  }
+  second.proxy.heal()
+  // Octets count as RRsets: nobody else takes the zone before its largest request has ended.
+  const { db } = service.system
+  await query(db, 'update domains set record_octets = 5e9 where name = :domain', { domain })
+  const push = second.proxy.stop(({ method, path }) => method === 'PATCH' && path.includes(domain))
+  await query(db, 'update standby_zones set due = clock_timestamp() where zone = :domain', { domain })
+  await push.arrived
+  const sql = `select due > clock_timestamp() + interval '1 hour' as "isLong" from standby_zones where zone = :domain`
+  t.deepEqual(await query(db, sql, { domain }), [{ isLong: true }])
+  push.release('pass')
+  await eventuallyIs(behind, [])
+  t.deepEqual(await served(second, domain), ['192.0.2.2'])
 })
 
 test('what others change at a standby is made equal again', async (t) => {
@@ -218,11 +337,14 @@ test('a zone that is behind at the change-over is doubted: a write publishes all
 test('the former one becomes a standby: what it did at the change-over and later is made equal', async (t) => {
   await use(first)
   const [late, other] = [await newZone(), await newZone()]
+  // What the change-over before has left to be repaired is noted for the standby, too.
+  await eventuallyIs(unsettled, [])
   await eventuallyIs(behind, [])
   const push = first.proxy.stop(({ method, path }) => method === 'PATCH' && path.includes(late))
   const writing = owner.api.put(pathOf(late), www('192.0.2.2'))
   await push.arrived
-  t.true((await operator('primary', 'use', second.name))[0])
+  const [isDone, output] = await operator('primary', 'use', second.name)
+  t.true(isDone, output)
   await eventuallyIs(active, second.name)
   t.is((await writing).status, 503)
   await write(other, '192.0.2.3')

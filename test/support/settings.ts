@@ -1,5 +1,6 @@
 import { ConfigError, readConfig } from '../../src/settings/config.ts'
-import { GROUPS, type Setting, SETTINGS } from '../../src/settings/settings.ts'
+import type { Setting } from '../../src/settings/setting.ts'
+import { GROUPS, SETTINGS } from '../../src/settings/settings.ts'
 
 /** The settings of private servers, which a service with servers of its own does not need. */
 export const privateSettings = [GROUPS['Private servers'], GROUPS.Tests]

@@ -4,6 +4,18 @@ import type { Reply } from '../wire/messages.ts'
 const CDS = 59
 const NOTIFY = 1
 
+/** Where a parent zone wants NOTIFY: a name without final dot. */
+export interface DsyncTarget {
+  target: string
+  port: number
+}
+
+/**
+ * What became of a NOTIFY to a parent zone: the target has answered NOERROR or another code, or nothing; it has no address
+ * that may be asked; the parent zone wants none; or the resolvers do not tell.
+ */
+export type Notification = 'acknowledged' | 'refused' | 'silent' | 'unreachable' | 'unwanted' | 'unknown'
+
 /**
  * Returns the names at which a parent zone can say where it wants NOTIFY for a domain (RFC 9859 §4.1). The parent zone is
  * known, so the search needs no question that only finds it.
@@ -14,8 +26,8 @@ export function lookupNames(domain: string, parent: string): string[] {
   return [`${child}._dsync${suffix}`, `_dsync${suffix}`]
 }
 
-/** Reads where a parent zone wants NOTIFY about CDS; undefined: nowhere. A target is a name without final dot. */
-export function readDsync({ answers }: Reply): { target: string; port: number } | undefined {
+/** Reads where a parent zone wants NOTIFY about CDS; undefined: nowhere. */
+export function readDsync({ answers }: Reply): DsyncTarget | undefined {
   const records = answers.filter(({ type }) => type === 'DSYNC').map(({ content }) => content.split(' '))
   // There is one of each type and scheme (§3).
   const found = records.find(([type, scheme]) => Number(type) === CDS && Number(scheme) === NOTIFY)

@@ -2,7 +2,7 @@ import { getServers } from 'node:dns'
 import { Busy } from '../../errors.ts'
 import { DnsClient, type Endpoint } from '../wire/client.ts'
 import type { Question, Reply } from '../wire/messages.ts'
-import { lookupNames, readDsync } from './dsync.ts'
+import { type DsyncTarget, lookupNames, type Notification, readDsync } from './dsync.ts'
 import { Inquiry } from './inquiry.ts'
 import { type Clock, Pace, REAL_CLOCK } from './pace.ts'
 import { isWithin, readReferral, type Referral, refused } from './referral.ts'
@@ -42,12 +42,6 @@ export interface ParentZone {
 
 /** The answer of a server of the parent zone about a domain. */
 export type ParentAnswer = ParentServer & Referral
-
-/**
- * What became of a NOTIFY to a parent zone: the target has answered NOERROR or another code, or nothing; it has no address
- * that may be asked; the parent zone wants none; or the resolvers do not tell.
- */
-export type Notification = 'acknowledged' | 'refused' | 'silent' | 'unreachable' | 'unwanted' | 'unknown'
 
 interface Options {
   /** The resolvers; none: those of the system. */
@@ -196,11 +190,7 @@ export class Parents {
     return 'unwanted'
   }
 
-  async #notify(
-    domain: string,
-    { target, port }: { target: string; port: number },
-    inquiry: Inquiry,
-  ): Promise<Notification> {
+  async #notify(domain: string, { target, port }: DsyncTarget, inquiry: Inquiry): Promise<Notification> {
     let outcome: Notification = 'unreachable'
     for (const address of await this.addresses(target, inquiry)) {
       try {

@@ -30,6 +30,12 @@ const undici = onDemand((require) => require('undici') as typeof import('undici'
 const MAX_BODY = 64 * 1024 * 1024
 
 /**
+ * The timeout in milliseconds of a request that reads a zone, or the serials of all: PowerDNS answers 100,000 RRsets, or
+ * zones, within seconds. A longer one would let a network that swallows a request lock the zone for as long.
+ */
+export const READING_TIME = 60_000
+
+/**
  * PowerDNS' HTTP API. A call that fails reports what is known afterwards (FailureKind). PowerDNS' web server closes
  * every connection after one answer and stalls if more than a few wait (powerdns.md §1.2), hence one small pool.
  */
@@ -164,7 +170,7 @@ export interface ZoneAnswer {
 
 /** Reads a zone with its RRsets. @throws NameserverFailure, also of kind "absent" */
 export async function getZone(api: Api, zone: Name): Promise<ZoneAnswer> {
-  return (await api.call('GET', zonePath(zone), answerTime(100_000))) as ZoneAnswer
+  return (await api.call('GET', zonePath(zone), READING_TIME)) as ZoneAnswer
 }
 
 /**

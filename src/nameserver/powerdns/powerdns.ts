@@ -1,6 +1,6 @@
 import { type Name, relative } from '../../dns/names.ts'
 import { NameserverFailure, reasonOf } from '../../errors.ts'
-import { answerTime, HEALTH_WAIT } from '../../limits.ts'
+import { answerTime, requestSize } from '../../limits.ts'
 import { currentTime, type Timestamp } from '../../time.ts'
 import {
   type Denial,
@@ -21,7 +21,7 @@ import {
 import type { DnsClient } from '../wire/client.ts'
 import { Api, type ApiOptions, flush, ifPresent, zonePath } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
-import { exportKeys, importKey, listKeys, setKeys, signingKeys, stateOf } from './cryptokeys.ts'
+import { exportKeys, listKeys, setKeys, signingKeys, stateOf } from './cryptokeys.ts'
 import { setOwnCds } from './metadata.ts'
 import { isNsec3Label, NSEC3_LABEL } from './nsec3.ts'
 import { clientAt, DNS_ANSWER_TIME } from './own-dns.ts'
@@ -30,13 +30,13 @@ import type { Spelling } from './spelling.ts'
 import { survey } from './survey.ts'
 import { readTraits, type Traits, type TraitsOptions } from './traits.ts'
 import { allow, ensureKey, removeKey } from './transfers.ts'
-import { batchesOf, changesOf, createSigned, deleteZone, isLong, orHalfDone, replacements } from './zone-changes.ts'
+import { batchesOf, changesOf, createZone, deleteZone, isLong, orHalfDone, patch } from './zone-changes.ts'
 import { servedSerial, type ZoneOptions, ZoneSettings } from './zone-settings.ts'
 
 export type PowerDnsOptions = ApiOptions & ZoneOptions & TraitsOptions
 
-/** The octets of a large request that take PowerDNS as long as an RRset. */
-const OCTETS_AS_RRSET = 5_000
+/** Milliseconds for which a check of health waits: balancers take a process that answers slowly for one that hangs. */
+const HEALTH_WAIT = 500
 
 /** PowerDNS Authoritative 4.7 or later, with one ECDSA key per zone and our serial in every change (powerdns.md §0). */
 export class PowerDns implements Nameserver {
@@ -63,65 +63,8 @@ export class PowerDns implements Nameserver {
 
   async createZone(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<SigningKey[]> {
     this.#requireProbe()
-    return createSigned(this.#api, contents.zone, lease, () => this.#create(contents, keys, lease))
-  }
-
-  async #create(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<SigningKey[]> {
-    const { zone, denial, version, rrsets, transfers } = contents
-    if (transfers?.key !== undefined) await ensureKey(this.#api, transfers.key)
-    const isSimple = keys.length === 0 && !contents.ownCds && batchesOf(rrsets).length === 1
-    if (!isSimple) await this.#build(contents, keys, lease)
-    else {
-      const soa = this.#settings.soa(zone, version)
-      await this.#post(zone, this.#settings.of(denial, transfers), [soa, ...rrsets], lease)
-    }
-    const finishing = Promise.all([
-      exportKeys(this.#api, zone),
-      flush(this.#api, zone),
-      transfers && allow(this.#api, zone, transfers.addresses, lease),
-    ])
-    const [exported] = await orHalfDone(finishing, 'refused', 'absent', 'unreachable')
-    return signingKeys(exported)
-  }
-
-  async #post(zone: Name, settings: object, rrsets: PublishedRRset[], lease: Lease): Promise<void> {
-    const head = JSON.stringify({ name: zone, nameservers: [], ...settings })
-    const body = `${head.slice(0, -1)},"rrsets":${await replacements(zone, rrsets, this.#spelling)}}`
-    const creation = this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body, lease)
-    // PowerDNS may have created part of a zone that it rejects (powerdns.md §2.3).
-    await orHalfDone(creation, 'refused').catch(async (error: unknown) => {
-      // PowerDNS rejects a key that it does not have: it may have lost all its data. Repair tries again.
-      if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey).catch(() => undefined)
-      throw error
-    })
-  }
-
-  /**
-   * Creates a zone in several requests. It gets its SOA in the last one, because PowerDNS does not serve a zone without
-   * SOA: queries never see an incomplete or unsigned zone. Only a secondary zone can be created without SOA.
-   * @param keys none: PowerDNS makes one
-   */
-  async #build(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<void> {
-    const { zone, denial, version, rrsets, transfers } = contents
-    await this.#post(zone, { kind: 'Slave' }, [], lease)
-    const building = async () => {
-      for (const key of keys) await importKey(this.#api, zone, key, lease)
-      if (contents.ownCds) await setOwnCds(this.#api, zone, true, lease)
-      // PowerDNS cannot rectify a zone without SOA. It makes a key if the zone has none.
-      const settings = JSON.stringify({ ...this.#settings.of(denial, transfers), api_rectify: false })
-      await this.#api.call('PUT', zonePath(zone), answerTime(0), settings, lease)
-      // The last request rectifies the zone, so it has all long RRsets.
-      const batches = batchesOf(rrsets.filter((rrset) => !isLong(rrset)))
-      const last = [...batches.pop()!, ...rrsets.filter(isLong), this.#settings.soa(zone, version)]
-      for (const batch of batches)
-        await this.#patch(zone, await changesOf(zone, denial, batch, false, this.#spelling), batch.length, lease)
-      // Each of these may rectify the whole zone, which takes long with an SQL backend.
-      const changes = await changesOf(zone, denial, last, true, this.#spelling)
-      const size = rrsets.length + Math.ceil(changes.length / OCTETS_AS_RRSET)
-      await this.#api.call('PUT', zonePath(zone), answerTime(size), JSON.stringify({ api_rectify: true }), lease)
-      await this.#patch(zone, changes, size, lease)
-    }
-    await orHalfDone(building(), 'refused', 'absent', 'unreachable')
+    const [settings, spelling, transferKey] = [this.#settings, this.#spelling, this.#transferKey]
+    return createZone({ api: this.#api, settings, spelling, transferKey }, contents, keys, lease)
   }
 
   async deleteZone(zone: Name, lease: Lease): Promise<void> {
@@ -149,16 +92,11 @@ export class PowerDns implements Nameserver {
   }
 
   async send({ zone, denial, rectify, batches, first }: PreparedUpdate, lease: Lease): Promise<void> {
-    await this.#patch(zone, first, batches[0]!.length, lease)
+    await patch(this.#api, zone, first, requestSize(batches[0]!), lease)
     for (const batch of batches.slice(1)) {
       const changes = await changesOf(zone, denial, batch, rectify, this.#spelling)
-      await orHalfDone(this.#patch(zone, changes, batch.length, lease), 'refused', 'absent', 'unreachable')
+      await orHalfDone(patch(this.#api, zone, changes, requestSize(batch), lease), 'refused', 'absent', 'unreachable')
     }
-  }
-
-  /** @param size the number of changed RRsets */
-  async #patch(zone: Name, changes: string, size: number, lease: Lease): Promise<void> {
-    await this.#api.call('PATCH', zonePath(zone), answerTime(size), changes, lease)
   }
 
   async setRectify(zone: Name, rectify: boolean, lease: Lease): Promise<void> {

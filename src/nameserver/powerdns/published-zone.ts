@@ -2,7 +2,7 @@ import type { Name } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
 import { type KeyState, type PublishedZone, SCRATCH_ZONE, type Transfers } from '../nameserver.ts'
-import { type Api, getZone, ifPresent } from './api.ts'
+import { type Api, getZone, ifPresent, READING_TIME } from './api.ts'
 import { listKeys, stateOf } from './cryptokeys.ts'
 import { ownCdsOf, readMetadata } from './metadata.ts'
 import { denialOf } from './nsec3.ts'
@@ -56,7 +56,7 @@ export async function readSerial(api: Api, zone: Name, limit = answerTime(0)): P
 
 /** Reads the serials of all zones. @throws NameserverFailure */
 export async function readSerials(api: Api): Promise<Map<Name, number>> {
-  const answer = await api.call('GET', '/zones?dnssec=false', answerTime(100_000))
+  const answer = await api.call('GET', '/zones?dnssec=false', READING_TIME)
   return new Map((answer as { name: Name; serial: number }[]).map(({ name, serial }) => [name, serial]))
 }
 

@@ -2,11 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Name } from '../../dns/names.ts'
 import { type FailureKind, NameserverFailure } from '../../errors.ts'
 import { mapInSlices } from '../../flow/slices.ts'
-import { answerTime, COLLECTION_ITEMS } from '../../limits.ts'
-import { type Denial, type Lease, NSEC, type PublishedRRset } from '../nameserver.ts'
-import { type Api, zonePath } from './api.ts'
+import { answerTime, COLLECTION_ITEMS, octetsOf, requestSize } from '../../limits.ts'
+import {
+  type Denial,
+  type Lease,
+  type NewZone,
+  NSEC,
+  type PublishedRRset,
+  type SigningKey,
+  type TransferKey,
+} from '../nameserver.ts'
+import { type Api, flush, zonePath } from './api.ts'
+import { exportKeys, importKey, signingKeys } from './cryptokeys.ts'
+import { setOwnCds } from './metadata.ts'
 import { staleNsec3 } from './nsec3.ts'
 import { spell, type Spelling } from './spelling.ts'
+import { allow, ensureKey } from './transfers.ts'
+import type { ZoneSettings } from './zone-settings.ts'
 
 // Requests that change a zone. One that fails may be half done.
 
@@ -35,18 +47,100 @@ export async function deleteZone(api: Api, zone: Name, lease?: Lease): Promise<v
 /** The number of attempts at a zone with a key. */
 const CREATIONS = 3
 
+/** Where a zone is created, and how. */
+interface Place {
+  api: Api
+  settings: ZoneSettings
+  spelling: Spelling
+  /** The key with which every zone may be transferred. */
+  transferKey: TransferKey | undefined
+}
+
 /**
  * Creates a zone with its keys, and returns these. PowerDNS makes none if its cache has the key of a deleted zone of this
  * name (powerdns.md §2.3): then the zone is deleted, which clears the cache, and created again.
  * @throws NameserverFailure
  */
-export async function createSigned<Key>(api: Api, zone: Name, lease: Lease, create: () => Promise<Key[]>) {
+export async function createZone(
+  place: Place,
+  contents: NewZone,
+  keys: SigningKey[],
+  lease: Lease,
+): Promise<SigningKey[]> {
   for (let left = CREATIONS; left > 0; left--) {
-    const keys = await create()
-    if (keys.length > 0) return keys
-    await deleteZone(api, zone, lease)
+    const made = await create(place, contents, keys, lease)
+    if (made.length > 0) return made
+    await deleteZone(place.api, contents.zone, lease)
   }
-  throw new NameserverFailure('failed', `PowerDNS makes no key for ${zone}`)
+  throw new NameserverFailure('failed', `PowerDNS makes no key for ${contents.zone}`)
+}
+
+async function create(place: Place, contents: NewZone, keys: SigningKey[], lease: Lease): Promise<SigningKey[]> {
+  const { api, settings } = place
+  const { zone, denial, version, rrsets, transfers } = contents
+  if (transfers?.key !== undefined) await ensureKey(api, transfers.key)
+  const isSimple = keys.length === 0 && !contents.ownCds && batchesOf(rrsets).length === 1
+  if (!isSimple) await build(place, contents, keys, lease)
+  else await post(place, zone, settings.of(denial, transfers), [settings.soa(zone, version), ...rrsets], lease)
+  const finishing = Promise.all([
+    exportKeys(api, zone),
+    flush(api, zone),
+    transfers && allow(api, zone, transfers.addresses, lease),
+  ])
+  const [exported] = await orHalfDone(finishing, 'refused', 'absent', 'unreachable')
+  return signingKeys(exported)
+}
+
+async function post(
+  { api, spelling, transferKey }: Place,
+  zone: Name,
+  settings: object,
+  rrsets: PublishedRRset[],
+  lease: Lease,
+): Promise<void> {
+  const head = JSON.stringify({ name: zone, nameservers: [], ...settings })
+  const body = `${head.slice(0, -1)},"rrsets":${await replacements(zone, rrsets, spelling)}}`
+  const creation = api.call('POST', '/zones?rrsets=false', answerTime(requestSize(rrsets)), body, lease)
+  // PowerDNS may have created part of a zone that it rejects (powerdns.md §2.3).
+  await orHalfDone(creation, 'refused').catch(async (error: unknown) => {
+    // PowerDNS rejects a key that it does not have: it may have lost all its data. Repair tries again.
+    if (transferKey !== undefined) await ensureKey(api, transferKey).catch(() => undefined)
+    throw error
+  })
+}
+
+/**
+ * Creates a zone in several requests. It gets its SOA in the last one, because PowerDNS does not serve a zone without
+ * SOA: queries never see an incomplete or unsigned zone. Only a secondary zone can be created without SOA.
+ * @param keys none: PowerDNS makes one
+ */
+async function build(place: Place, contents: NewZone, keys: SigningKey[], lease: Lease): Promise<void> {
+  const { api, settings, spelling } = place
+  const { zone, denial, version, rrsets, transfers } = contents
+  await post(place, zone, { kind: 'Slave' }, [], lease)
+  const building = async () => {
+    for (const key of keys) await importKey(api, zone, key, lease)
+    if (contents.ownCds) await setOwnCds(api, zone, true, lease)
+    // PowerDNS cannot rectify a zone without SOA. It makes a key if the zone has none.
+    const first = JSON.stringify({ ...settings.of(denial, transfers), api_rectify: false })
+    await api.call('PUT', zonePath(zone), answerTime(0), first, lease)
+    // The last request rectifies the zone, so it has all long RRsets.
+    const batches = batchesOf(rrsets.filter((rrset) => !isLong(rrset)))
+    const last = [...batches.pop()!, ...rrsets.filter(isLong), settings.soa(zone, version)]
+    for (const batch of batches)
+      await patch(api, zone, await changesOf(zone, denial, batch, false, spelling), requestSize(batch), lease)
+    // Each of these may rectify the whole zone, which takes long with an SQL backend.
+    const changes = await changesOf(zone, denial, last, true, spelling)
+    const size = requestSize(rrsets)
+    await api.call('PUT', zonePath(zone), answerTime(size), JSON.stringify({ api_rectify: true }), lease)
+    await patch(api, zone, changes, size, lease)
+  }
+  await orHalfDone(building(), 'refused', 'absent', 'unreachable')
+}
+
+/** Changes a zone in one request. @param size in RRsets */
+export async function patch(api: Api, zone: Name, changes: string, size: number, lease: Lease): Promise<void> {
+  await api.call('PATCH', zonePath(zone), answerTime(size), changes, lease)
 }
 
 /** Turns failures of these kinds into "failed", because part of the request may have been applied. */
@@ -94,7 +188,7 @@ export function batchesOf(rrsets: PublishedRRset[], isAtomic = false): Published
   let left = most
   const short = rrsets.filter((rrset) => !isRemoval(rrset) && !isLong(rrset))
   for (const rrset of [...rrsets.filter(isRemoval), ...rrsets.filter(isLong), ...short]) {
-    const octets = rrset.records.reduce((sum, content) => sum + content.length, 0)
+    const octets = octetsOf([rrset])
     if (batches.at(-1)!.length === COLLECTION_ITEMS || (octets > left && !isLong(rrset))) {
       batches.push([])
       left = most
@@ -122,7 +216,7 @@ export async function changesOf(
  * Returns changes as JSON: always the complete new state of an RRset, so repeating them is harmless. PowerDNS also
  * wants a TTL for removals.
  */
-export async function replacements(
+async function replacements(
   zone: Name,
   rrsets: PublishedRRset[],
   spelling: Spelling,

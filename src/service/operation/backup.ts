@@ -12,7 +12,7 @@ import { lockSchema, migrate, refuseUnknown } from '../../store/migrate.ts'
 import * as standbys from '../../store/standbys.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
-import { usePrimary } from './primaries.ts'
+import { usePrimary } from './change-over.ts'
 import { requireDecryptionOf } from './stored-secrets.ts'
 
 /**

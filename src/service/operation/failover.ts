@@ -1,7 +1,7 @@
 import { type BackgroundTask, keepRunning } from '../../flow/background.ts'
 import { currentIncarnation, type Incarnation } from '../../store/incarnations.ts'
 import type { System } from '../../system.ts'
-import { keepStrangers } from '../adoption/adoption.ts'
+import { keepStrangers } from '../adoption/strangers.ts'
 import { audit, named } from '../repair/audit.ts'
 
 /** Milliseconds between two questions whether Postgres has crashed, or a standby has replaced it. */

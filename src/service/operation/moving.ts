@@ -2,10 +2,9 @@ import { Conflict, NotFound } from '../../errors.ts'
 import type { Account } from '../../store/accounts/accounts.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import { type Db, transaction } from '../../store/database.ts'
-import * as domains from '../../store/domains/domains.ts'
 import type { MovingDomain } from '../../store/domains/interventions.ts'
 import * as store from '../../store/domains/interventions.ts'
-import { conflicts } from '../../store/domains/relatives.ts'
+import { conflicts, lockCreation } from '../../store/domains/relatives.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { record } from '../events.ts'
@@ -25,7 +24,7 @@ export async function move(system: System, names: string[], to: Account): Promis
   const closed = await transaction(system.db, async (trx) => {
     await keep(trx, [`account ${to.id}`])
     await accounts.lockQuota(trx, to.id)
-    for (const name of [...new Set(asked.map(registrable))].sort()) await domains.lockCreation(trx, name)
+    for (const name of [...new Set(asked.map(registrable))].sort()) await lockCreation(trx, name)
     const moved = await store.lockToMove(trx, asked)
     await refuse(trx, asked, moved, to.id)
     const closed = await store.move(

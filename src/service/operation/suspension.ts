@@ -1,8 +1,8 @@
 import { withAncestors } from '../../dns/names.ts'
 import { Conflict, NameserverFailure, Unavailable } from '../../errors.ts'
-import * as domains from '../../store/domains/domains.ts'
+import type { LockedDomain } from '../../store/domains/domains.ts'
 import * as store from '../../store/domains/interventions.ts'
-import { lockAll, servedAround } from '../../store/domains/relatives.ts'
+import { lockAll, lockCreation, servedAround } from '../../store/domains/relatives.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { delegate, withdraw } from '../domains/delegations.ts'
@@ -73,14 +73,14 @@ export async function resumeServing(system: System, name: string): Promise<void>
 }
 
 /** Locks a domain, and the creation of others above and below it. @throws NotFound, Unavailable */
-async function lockToChange({ trx }: Publication, name: string): Promise<domains.LockedDomain> {
-  await domains.lockCreation(trx, registrable(name))
+async function lockToChange({ trx }: Publication, name: string): Promise<LockedDomain> {
+  await lockCreation(trx, registrable(name))
   return lockNamed(trx, name)
 }
 
 async function tellOwner(
   { system, trx }: Publication,
-  { ownerId }: domains.LockedDomain,
+  { ownerId }: LockedDomain,
   ...text: Parameters<typeof compose>
 ): Promise<void> {
   await sendToAccount(system, trx, ownerId, 'suspension', compose(...text))
@@ -88,7 +88,7 @@ async function tellOwner(
 
 async function commit(
   publication: Publication,
-  { name, ownerId }: domains.LockedDomain,
+  { name, ownerId }: LockedDomain,
   event: 'domain_suspended' | 'domain_resumed',
 ): Promise<void> {
   await marks.setOwn(publication.trx, name)

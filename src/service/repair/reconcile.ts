@@ -7,18 +7,21 @@ import type { Db } from '../../store/database.ts'
 import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as keys from '../../store/domains/keys.ts'
+import { lockCreationIfFree } from '../../store/domains/relatives.ts'
 import type { Mark } from '../../store/zone/marks.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { after } from '../../time.ts'
 import { registrable } from '../names/availability.ts'
-import { areSame, storeKeys } from '../secrets/signing-keys.ts'
+import { areSame } from '../secrets/signing-keys.ts'
 import type { Scan } from '../work/work.ts'
-import { Claim, deleteLeftovers, moment, watchedAfter, withhold } from '../zone/claim.ts'
+import { Claim, moment, watchedAfter, withhold } from '../zone/claim.ts'
 import { record, REPAIR } from '../zone/journal.ts'
 import { openPublication, type Publication } from '../zone/publication.ts'
 import { Zone } from '../zone/zone.ts'
+import { deleteLeftovers } from '../zone/zone-creation.ts'
 import { audit, AUDIT_PAUSE, auditByTurns, differs, named } from './audit.ts'
+import { keepMissingKeys } from './missing-keys.ts'
 import { untilProbed } from './probing.ts'
 
 /** The number of parallel repairs of marked zones, and the milliseconds between two looks of the command `reconcile`. */
@@ -126,7 +129,7 @@ async function isServed(system: System, name: string, domain: Domain | undefined
 async function lockIfFree(trx: Db, name: string): Promise<LockedDomain | 'busy' | undefined> {
   const domain = await domains.lockIfFree(trx, name)
   if (domain !== undefined) return domain
-  if (!(await domains.lockCreationIfFree(trx, registrable(name)))) return 'busy'
+  if (!(await lockCreationIfFree(trx, registrable(name)))) return 'busy'
   // The domain may have been created just before the lock.
   return domains.lockIfFree(trx, name)
 }
@@ -155,26 +158,6 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
   } else if (!(await deleteLeftovers(system, claim))) system.log.warn('foreign zone left untouched', { zone })
   if (!claim.mark.settled)
     system.log.warn('zone repaired', { zone, marked, ...(rrsets === undefined ? {} : { rrsets }) })
-}
-
-/** Stores the keys of zones that a version without stored keys made. Locked zones wait for the next time. */
-async function keepMissingKeys(system: System, stopping?: AbortSignal): Promise<void> {
-  for (const name of await keys.missing(system.db)) {
-    if (stopping?.aborted === true) return
-    try {
-      await using publication = await openPublication(system, 'repair')
-      const domain = await domains.lockIfFree(publication.trx, name)
-      if (domain === undefined || domain === 'busy') continue
-      const signing = await system.nameserver.signingKeys(absolute(name))
-      await storeKeys(system, publication.trx, domain, signing, { only: true })
-      publication.changes(name)
-      await publication.commit()
-    } catch (error) {
-      // Repair creates an absent zone, and stores its new keys.
-      if (!(error instanceof NameserverFailure) || error.kind === 'unreachable') throw error
-      system.log.warn('could not store keys of zone', { zone: name, reason: error.message })
-    }
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { absolute } from '../../dns/names.ts'
-import { NameserverFailure, reasonOf, Unavailable } from '../../errors.ts'
+import { type FailureKind, NameserverFailure, reasonOf, Unavailable } from '../../errors.ts'
+import { RECOVERY_PAUSE } from '../../flow/background.ts'
 import type { Member } from '../../nameserver/cluster/cluster.ts'
 import type { Lease, Nameserver } from '../../nameserver/nameserver.ts'
 import { transaction } from '../../store/database.ts'
@@ -11,14 +12,16 @@ import { keysOf } from '../../store/domains/keys.ts'
 import { past } from '../../store/domains/spent.ts'
 import type { Behind } from '../../store/standbys.ts'
 import * as store from '../../store/standbys.ts'
-import { list } from '../../store/zone/rrsets.ts'
+import { atSubnames, list } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { openKeys } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import type { Scan } from '../work/work.ts'
 import { contentsOf } from '../zone/cds.ts'
+import { rrsetKey } from '../zone/changes.ts'
 import { DELIVERY_TIME } from '../zone/claim.ts'
-import { amend, differences, isSetUp, toSend } from '../zone/differences.ts'
+import { differences } from '../zone/differences.ts'
+import { amend, isSetUp, toSend } from '../zone/whole-zone.ts'
 
 // Zones are copied from Postgres to the standbys that have databases of their own (primaries.md).
 
@@ -54,26 +57,27 @@ export async function copyDue(system: System, member: Member, stopping?: AbortSi
   await Promise.all(Array.from({ length: COPIERS }, copy))
 }
 
+/** Milliseconds after which a copy is tried again if the standby is away. What it has not answered can still arrive there. */
+const PAUSES: Partial<Record<FailureKind, number>> = { unreachable: RECOVERY_PAUSE, unknown: DELIVERY_TIME }
+
 /** Copies one zone. @returns false if the standby does not answer */
 async function copyOne(system: System, nameserver: Nameserver, taken: Behind): Promise<boolean> {
   try {
-    await copyZone(system, nameserver, taken)
-    await store.finish(system.db, taken)
+    await store.finish(system.db, taken, await copyZone(system, nameserver, taken))
     return true
   } catch (error) {
     if (error instanceof Superseded) {
       await store.release(system.db, taken)
       return true
     }
-    const kind = error instanceof NameserverFailure ? error.kind : undefined
-    // What the standby has not answered can still arrive.
-    await store.postpone(system.db, taken, kind === 'unknown' ? DELIVERY_TIME : 0)
+    const kind = error instanceof NameserverFailure ? error.kind : 'failed'
+    await store.postpone(system.db, taken, PAUSES[kind] ?? null)
     system.log.error('zone could not be copied to a standby; retrying', {
       primary: taken.member,
       zone: taken.zone,
       reason: reasonOf(error),
     })
-    return kind !== 'unknown' && kind !== 'unreachable'
+    return PAUSES[kind] === undefined
   }
 }
 
@@ -83,8 +87,9 @@ class Superseded extends Unavailable {}
 /**
  * Makes a zone at a standby equal to the database, with its keys. What is read between two looks at an unchanged `change`
  * is what one commit has left.
+ * @returns its serial there; undefined: it has no zone there, or is the catalog zone
  */
-async function copyZone(system: System, nameserver: Nameserver, taken: Behind): Promise<void> {
+async function copyZone(system: System, nameserver: Nameserver, taken: Behind): Promise<number | undefined> {
   const { db, config } = system
   const zone = absolute(taken.zone)
   const confirm = async (unchanged: boolean) => {
@@ -93,24 +98,55 @@ async function copyZone(system: System, nameserver: Nameserver, taken: Behind): 
   const lease: Lease = { confirm: () => confirm(false) }
   if (taken.zone === config.catalogZone) {
     await copyCatalog(system, nameserver, taken.zone, () => confirm(true))
-    return
+    return undefined
   }
   const domain = await domains.find(db, taken.zone)
   if (domain === undefined || domain.suspended !== null) {
     const serial = await nameserver.serial(zone)
     await confirm(true)
     if (serial !== undefined) await nameserver.deleteZone(zone, lease)
-    return
+    return undefined
   }
-  await copyDomain(system, nameserver, domain, { lease, confirm: () => confirm(true) })
-  if ((await nameserver.serial(zone)) !== domain.version) throw new NameserverFailure('failed', 'its serial differs')
+  const rights = { lease, confirm: () => confirm(true) }
+  if (!(await copyChanges(system, nameserver, domain, taken, rights)))
+    await copyDomain(system, nameserver, domain, rights)
+  if (!(await nameserver.hasSerial(zone, domain.version))) throw new NameserverFailure('failed', 'its serial differs')
+  return domain.version
+}
+
+/** The rights of a worker that copies a zone. */
+interface Rights {
+  lease: Lease
+  /** @throws Superseded also if the zone has changed since it was taken */
+  confirm: () => Promise<void>
+}
+
+/** Sends the RRsets that differ. @returns false if they are not known, or the standby has another serial than it should */
+async function copyChanges(
+  { db }: System,
+  nameserver: Nameserver,
+  { name, denial, version, rectify }: Domain,
+  { served, changed }: Behind,
+  { lease, confirm }: Rights,
+): Promise<boolean> {
+  const zone = absolute(name)
+  if (served === null || changed === null || !(await nameserver.hasSerial(zone, served))) return false
+  const subnames = [...new Set(changed.map(([subname]) => subname))]
+  const found = await atSubnames(db, name, { subnames, ancestors: [] })
+  await confirm()
+  const stored = new Map(found.map((rrset) => [rrsetKey(rrset), rrset]))
+  const rrsets = changed.map(([subname, type]) => {
+    return stored.get(rrsetKey({ subname, type })) ?? { subname, type, ttl: 0, records: [] }
+  })
+  await nameserver.publish({ zone, denial, version, rrsets }, rectify, lease)
+  return true
 }
 
 async function copyDomain(
   system: System,
   nameserver: Nameserver,
   domain: Domain,
-  { lease, confirm }: { lease: Lease; confirm: () => Promise<void> },
+  { lease, confirm }: Rights,
 ): Promise<void> {
   const { db } = system
   const { id, name, denial, version } = domain
@@ -133,8 +169,8 @@ async function copyDomain(
   } else {
     const found = await differences(rrsets, live.rrsets)
     const isReady = isSetUp(live, { denial, keys, ownCds })
-    if (found.length === 0 && live.serial === version && isSetUp({ ...live, rectify: true }, { denial, keys, ownCds }))
-      return
+    const isServed = found.length === 0 && live.serial === version && live.rectify === domain.rectify
+    if (isServed && isSetUp({ ...live, rectify: true }, { denial, keys, ownCds })) return
     const own = new Set(keys.map(({ dnskey }) => dnskey))
     const gone = live.keys.map(({ dnskey }) => dnskey).filter((dnskey) => !own.has(dnskey))
     const sent = toSend(nameserver, found, rrsets)

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { Busy, reasonOf, Unavailable } from '../../errors.ts'
 import { violationError } from './constraints.ts'
 
 const CONNECTION_CODES = new Set([
@@ -27,6 +28,23 @@ export function isUnavailable(error: unknown): boolean {
 /** Reports whether a statement failed only because one that was sent before has aborted the transaction. */
 export function isConsequence(error: unknown): boolean {
   return (error as { code?: string } | undefined)?.code === '25P02'
+}
+
+/** Acts like Promise.all, but waits for all, also if one fails. The error is that of the first cause in the list. */
+export async function allOf<T extends unknown[]>(work: [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  const results = await Promise.allSettled(work)
+  const failures = results.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+  if (failures.length > 0) throw failures.find((failure) => !isConsequence(failure)) ?? failures[0]
+  return Promise.all(work)
+}
+
+/** Returns the service's error for an error of Postgres or the pool; unexpected errors are returned unchanged. */
+export function serviceError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const violation = violationError(error)
+  if (violation !== undefined) return violation
+  if ((error as { code?: string }).code === '55P03') return Busy.waitedTooLong(`Postgres: ${reasonOf(error)}`)
+  return isUnavailable(error) ? new Unavailable(`Postgres: ${reasonOf(error)}`, { cause: error }) : error
 }
 
 /** Returns an error for which `isUnavailable` holds: the server exists, but does not accept writes. */

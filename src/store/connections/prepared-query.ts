@@ -60,6 +60,15 @@ export function send(
 }
 
 /**
+ * Lets the caller await a statement later or never, without an unhandled rejection. The last statement of a transaction
+ * need not be awaited: if it fails, the commit also fails.
+ */
+export function sendAlong<T>(statement: Promise<T>): Promise<T> {
+  statement.catch(() => undefined)
+  return statement
+}
+
+/**
  * A query of the driver by a prepared statement, whose columns Postgres describes only the first time on a connection. To read
  * them each time is a good part of the driver's work for a small answer.
  */

@@ -83,17 +83,6 @@ export async function lockIfFree(trx: Db, name: string): Promise<LockedDomain | 
   return (await maybeOne<LockedDomain>(trx, sql, { name })) ?? ((await find(trx, name)) && 'busy')
 }
 
-/** Serializes the creation of domains at or below `registrable`, and the checks for it, until the transaction ends. */
-export async function lockCreation(trx: Db, registrable: string): Promise<void> {
-  await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:registrable, 0))', { registrable })
-}
-
-/** Acts like `lockCreation`, without waiting. Returns false if another transaction holds the lock. */
-export async function lockCreationIfFree(trx: Db, registrable: string): Promise<boolean> {
-  const sql = 'select pg_try_advisory_xact_lock(hashtextextended(:registrable, 0)) as free'
-  return (await one<{ free: boolean }>(trx, sql, { registrable })).free
-}
-
 /** The domains of a list: only those with these ids, whose names contain a text. */
 export interface Filter {
   ids?: number[]
@@ -218,23 +207,12 @@ export async function all(db: Db, ownerId: string | null, search: string): Promi
   )
 }
 
-/** Sets the minimum TTL of a domain; returns false if the domain does not exist. */
-export async function setMinimumTtl(db: Db, name: string, seconds: number): Promise<boolean> {
-  const sql = 'update domains set minimum_ttl = :seconds where name = :name returning id'
-  return (await query(db, sql, { name, seconds })).length > 0
-}
-
 export async function setDenial(trx: Db, id: number, denial: string): Promise<void> {
   await query(trx, 'update domains set denial = :denial where id = :id', { id, denial })
 }
 
 export async function setNote(trx: Db, id: number, note: string | null): Promise<void> {
   await query(trx, 'update domains set note = :note where id = :id', { id, note })
-}
-
-/** Sets whether the domain is paused. */
-export async function setPaused(trx: Db, id: number, paused: boolean): Promise<void> {
-  await query(trx, 'update domains set paused = :paused where id = :id', { id, paused })
 }
 
 /** Returns some of the domains that were published since then, the latest first, in time linear in all domains. */

@@ -3,6 +3,17 @@ import { type Db, query } from '../database.ts'
 
 // What the operator does to domains of an account.
 
+/** Sets the minimum TTL of a domain; returns false if the domain does not exist. */
+export async function setMinimumTtl(db: Db, name: string, seconds: number): Promise<boolean> {
+  const sql = 'update domains set minimum_ttl = :seconds where name = :name returning id'
+  return (await query(db, sql, { name, seconds })).length > 0
+}
+
+/** Sets whether the domain is paused. */
+export async function setPaused(trx: Db, id: number, paused: boolean): Promise<void> {
+  await query(trx, 'update domains set paused = :paused where id = :id', { id, paused })
+}
+
 /** Suspends a domain, whose zone leaves the catalog zone. */
 export async function suspend(trx: Db, id: number, time: Timestamp): Promise<void> {
   await query(

@@ -49,3 +49,14 @@ export async function lockAll(trx: Db, names: string[]): Promise<void> {
   const sql = 'select from domains where name = any (:names) order by length(name) desc for no key update'
   if (names.length > 0) await query(trx, sql, { names })
 }
+
+/** Serializes the creation of domains at or below `registrable`, and the checks for it, until the transaction ends. */
+export async function lockCreation(trx: Db, registrable: string): Promise<void> {
+  await query(trx, 'select pg_advisory_xact_lock(hashtextextended(:registrable, 0))', { registrable })
+}
+
+/** Acts like `lockCreation`, without waiting. Returns false if another transaction holds the lock. */
+export async function lockCreationIfFree(trx: Db, registrable: string): Promise<boolean> {
+  const sql = 'select pg_try_advisory_xact_lock(hashtextextended(:registrable, 0)) as free'
+  return (await one<{ free: boolean }>(trx, sql, { registrable })).free
+}

@@ -1,5 +1,6 @@
 import { QUEUE_TIMEOUT, WITHDRAWAL_TIMEOUT } from '../../limits.ts'
-import { type Db, query, sendAlong } from '../database.ts'
+import { sendAlong } from '../connections/prepared-query.ts'
+import { type Db, query } from '../database.ts'
 
 /** The holder of rights: a token with its own; an account, or a membership, with those that tokens have through it. */
 export type Holder = `token ${string}` | `account ${string}` | `member ${string}`

@@ -2,7 +2,9 @@ import type { Pool } from 'pg'
 import { stringify } from '../../flow/slices.ts'
 import { COLLECTION_ITEMS } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
-import { allOf, begin, type Db, one, query, sendAlong } from '../database.ts'
+import { allOf } from '../connections/failures.ts'
+import { sendAlong } from '../connections/prepared-query.ts'
+import { begin, type Db, one, query } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 
 /** RRsets of a zone file that are read at once from the database: each may have some 64,000 octets. */

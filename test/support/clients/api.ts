@@ -103,9 +103,10 @@ export async function newRRset(api: Client, domain: string, members: RRsetBody =
 }
 
 /** A new domain with www A. */
-export async function newDomainWithWww(api: Client, name: string): Promise<void> {
-  await newDomain(api, name)
-  await newRRset(api, name)
+export async function newDomainWithWww(api: Client, name?: string): Promise<string> {
+  const made = await newDomain(api, name)
+  await newRRset(api, made)
+  return made
 }
 
 export async function domainOf(api: Client, name: string): Promise<ShownDomain> {

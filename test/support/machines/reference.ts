@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generate } from 'selfsigned'
@@ -8,6 +7,7 @@ import { eventually, eventuallyIs } from '../eventually.ts'
 import { areHealthy, statusOf } from '../servers/postgres/patroni.ts'
 import { installed } from '../servers/programs.ts'
 import { answers } from '../servers/secondaries.ts'
+import { assignments, Examples, exchanged } from './examples.ts'
 import { type Machine, Network } from './machine.ts'
 
 // The setup without a single point of failure of docs/deployment.md: the files of docs/examples, with a network, passwords
@@ -28,8 +28,7 @@ const OF_TEST = { THROTTLE: 'off', DELEGATION_CHECKS: 'off', RESOLVERS: '127.0.0
 export class Reference {
   readonly machines: Record<Name, Machine>
   readonly #network: Network
-  /** By the texts that they replace. */
-  readonly #secrets = new Map<string, string>()
+  readonly #examples: Examples
   /** Where the API is, without path, and the certificate that its clients have to trust. */
   readonly api: { url: string; certificate: string }
   /** A token that may create domains. */
@@ -37,6 +36,7 @@ export class Reference {
 
   private constructor(network: Network, machines: Record<Name, Machine>, certificate: string) {
     this.#network = network
+    this.#examples = new Examples(network.prefix)
     this.machines = machines
     this.api = { url: `https://${network.prefix}10`, certificate }
   }
@@ -135,11 +135,11 @@ export class Reference {
   #startPostgres(machine: Machine, number: number): void {
     const own = (text: string) => text.replaceAll(`${this.#network.prefix}21`, machine.address)
     machine.folder('/run/postgresql', 'postgres')
-    const [before, cluster, after] = this.#example('etcd.env').split(/^(ETCD_INITIAL_CLUSTER=.*)$/m)
+    const [before, cluster, after] = this.#examples.of('etcd.env').split(/^(ETCD_INITIAL_CLUSTER=.*)$/m)
     const settings = own(before! + after!).replace('=pg1', `=pg${number}`) + cluster!
     machine.start('etcd', { program: installed('etcd'), args: [], env: assignments(settings), user: 'etcd' })
-    const [hosts] = /^ {2}hosts: .*$/m.exec(this.#example('patroni.yml'))!
-    const text = own(this.#example('patroni.yml')).replace('name: pg1', `name: pg${number}`)
+    const [hosts] = /^ {2}hosts: .*$/m.exec(this.#examples.of('patroni.yml'))!
+    const text = own(this.#examples.of('patroni.yml')).replace('name: pg1', `name: pg${number}`)
     machine.put('/etc/patroni/config.yml', text.replace(/^ {2}hosts: .*$/m, hosts), 'postgres')
     machine.start('patroni', { program: installed('patroni'), args: ['/etc/patroni/config.yml'], user: 'postgres' })
   }
@@ -147,10 +147,10 @@ export class Reference {
   #startSecondaries(): void {
     const { bind, knot } = this.machines
     bind.folder('/run/named', 'bind')
-    bind.put('/etc/bind/named.conf', this.#example('no-single-point/bind.conf'), 'bind')
+    bind.put('/etc/bind/named.conf', this.#examples.of('no-single-point/bind.conf'), 'bind')
     bind.start('bind', { program: installed('named'), args: ['-f', '-n', '1', '-u', 'bind'] })
     knot.folder('/run/knot', 'knot')
-    knot.put('/etc/knot/knot.conf', this.#example('no-single-point/knot.conf'), 'knot')
+    knot.put('/etc/knot/knot.conf', this.#examples.of('no-single-point/knot.conf'), 'knot')
     knot.start('knot', { program: installed('knotd'), args: [] })
   }
 
@@ -159,10 +159,10 @@ export class Reference {
     machine.put('/etc/haproxy/zoneplane.pem', certificate)
     machine.put(
       '/etc/haproxy/haproxy.cfg',
-      this.#example('haproxy.cfg').replace('timeout check 8s', 'timeout check 2s'),
+      this.#examples.of('haproxy.cfg').replace('timeout check 8s', 'timeout check 2s'),
     )
-    machine.put('/etc/dnsdist/dnsdist.conf', this.#example('no-single-point/dnsdist.conf'))
-    const text = this.#example('no-single-point/keepalived.conf')
+    machine.put('/etc/dnsdist/dnsdist.conf', this.#examples.of('no-single-point/dnsdist.conf'))
+    const text = this.#examples.of('no-single-point/keepalived.conf')
     machine.put('/etc/keepalived/keepalived.conf', name === 'lb1' ? text : exchanged(text))
     machine.start('haproxy', { program: installed('haproxy'), args: ['-db', '-f', '/etc/haproxy/haproxy.cfg'] })
     machine.start('dnsdist', { program: installed('dnsdist'), args: ['--supervised', '--disable-syslog'] })
@@ -171,9 +171,9 @@ export class Reference {
 
   #startApi(name: 'api1' | 'api2'): void {
     const machine = this.machines[name]
-    machine.put('/etc/haproxy/haproxy.cfg', this.#example('haproxy-postgres.cfg'))
+    machine.put('/etc/haproxy/haproxy.cfg', this.#examples.of('haproxy-postgres.cfg'))
     machine.start('haproxy', { program: installed('haproxy'), args: ['-db', '-f', '/etc/haproxy/haproxy.cfg'] })
-    const settings = assignments(this.#example('no-single-point/zoneplane.env'))
+    const settings = assignments(this.#examples.of('no-single-point/zoneplane.env'))
     const env = { ...settings, HOST: machine.address, ...OF_TEST }
     machine.start('zoneplane', { program: OURS[0]!, args: [...OURS.slice(1), 'start'], env })
   }
@@ -184,7 +184,7 @@ export class Reference {
     machine.folder('/var/lib/powerdns/zoneplane', 'pdns')
     const common = readFileSync(join(projectFolder(), 'pdns', 'pdns.conf'), 'utf8')
     const { prefix } = this.#network
-    const own = this.#example('no-single-point/powerdns.conf').replaceAll(`${prefix}31`, `${prefix}${number}`)
+    const own = this.#examples.of('no-single-point/powerdns.conf').replaceAll(`${prefix}31`, `${prefix}${number}`)
     machine.put('/etc/powerdns/pdns-zoneplane.conf', common + own)
     const identity = ['--setuid=pdns', '--setgid=pdns', '--socket-dir=/run/pdns']
     machine.start('powerdns', { program: installed('pdns_server'), args: ['--config-name=zoneplane', ...identity] })
@@ -192,7 +192,7 @@ export class Reference {
 
   /** As the page says, but with a password of its own. */
   async #createDatabase(): Promise<void> {
-    const role = `create role zoneplane login password '${this.#secret('PASSWORD-OF-ZONEPLANE')}'`
+    const role = `create role zoneplane login password '${this.#examples.secret('PASSWORD-OF-ZONEPLANE')}'`
     for (const sql of [role, 'create database zoneplane owner zoneplane']) await this.#ask(sql, 'postgres')
   }
 
@@ -204,44 +204,16 @@ export class Reference {
 
   /** Runs a command of the operator on api1. */
   #command(command: string): Promise<string> {
-    const env = Object.entries(assignments(this.#example('no-single-point/zoneplane.env')))
+    const env = Object.entries(assignments(this.#examples.of('no-single-point/zoneplane.env')))
     return this.machines.api1.run(
       ['env', ...env.map(([name, value]) => `'${name}=${value}'`), ...OURS, command].join(' '),
     )
-  }
-
-  /** A file of docs/examples, for the first machine of its kind. */
-  #example(name: string): string {
-    return readFileSync(join(projectFolder(), 'docs', 'examples', name), 'utf8')
-      .replaceAll('10.0.0.', this.#network.prefix)
-      .replace(/PASSWORD-OF-[A-Z-]+|KEY-OF-ZONEPLANE|\bSECRET\b/g, (what) => this.#secret(what))
-  }
-
-  #secret(what: string): string {
-    const secret = this.#secrets.get(what) ?? randomBytes(32).toString(what.startsWith('PASSWORD') ? 'hex' : 'base64')
-    this.#secrets.set(what, secret)
-    return secret
   }
 
   get #postgres(): Machine[] {
     const { pg1, pg2, pg3 } = this.machines
     return [pg1, pg2, pg3]
   }
-}
-
-/** The assignments of a file of environment variables. */
-function assignments(text: string): Record<string, string> {
-  return Object.fromEntries([...text.matchAll(/^([A-Z_0-9]+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]))
-}
-
-/** The file of lb1 as that of lb2. */
-function exchanged(text: string): string {
-  const others: Record<string, string> = { '.13': '.14', '.14': '.13', 'priority 100': 'priority 150' }
-  const [common, ...nameservers] = text
-    .replace(/\.1[34]\b/g, (end) => others[end]!)
-    .split(/(?=vrrp_instance ns)/)
-    .map((part, i) => (i === 0 ? part : part.replace(/priority 1.0/, (found) => others[found] ?? 'priority 100')))
-  return [common, ...nameservers].join('')
 }
 
 /** Whether the process on a machine can read and write. */

@@ -1,4 +1,4 @@
-import { carryOut } from '../../../src/service/rollovers/rollovers.ts'
+import { carryOut } from '../../../src/service/rollovers/transitions.ts'
 import { openPublication } from '../../../src/service/zone/publication.ts'
 import { one, query } from '../../../src/store/database.ts'
 import * as domains from '../../../src/store/domains/domains.ts'

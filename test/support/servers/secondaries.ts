@@ -27,7 +27,7 @@ export type Kind = keyof typeof PROGRAMS
 
 interface Setting {
   folder: string
-  primary: Server
+  primaries: readonly Server[]
   zones: readonly string[]
   port: number
   /** A second port, for control. */
@@ -39,20 +39,20 @@ const PROGRAMS = {
   bind: {
     program: 'named',
     version: '-v',
-    configure: ({ folder, primary, zones, port }: Setting) => `
+    configure: ({ folder, primaries, zones, port }: Setting) => `
       options {
         directory "${folder}"; pid-file none; session-keyfile "${folder}/session.key"; recursion no; notify no;
         listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; }; dnssec-validation no;
         serial-query-rate 1000; transfers-per-ns 20; transfers-in 50; max-records-per-type 5000;
       };
       controls { };
-      ${zones.map((zone) => `zone "${zone}" { type secondary; file "${zone}.db"; primaries port ${primary.dnsPort} { ${primary.dnsHost}; }; };`).join('\n')}`,
+      ${zones.map((zone) => `zone "${zone}" { type secondary; file "${zone}.db"; primaries { ${primaries.map(({ dnsHost, dnsPort }) => `${dnsHost} port ${dnsPort};`).join(' ')} }; };`).join('\n')}`,
     args: (file: string) => ['-g', '-n', '1', '-c', file],
   },
   knot: {
     program: 'knotd',
     version: '-V',
-    configure: ({ folder, primary, zones, port }: Setting) => `
+    configure: ({ folder, primaries, zones, port }: Setting) => `
 server:
   rundir: ${folder}
   listen: 127.0.0.1@${port}
@@ -60,8 +60,7 @@ server:
 database:
   storage: ${folder}
 remote:
-  - id: primary
-    address: ${primary.dnsHost}@${primary.dnsPort}
+${primaries.map(({ dnsHost, dnsPort }, i) => `  - id: primary${i}\n    address: ${dnsHost}@${dnsPort}`).join('\n')}
 acl:
   - id: notify
     address: 127.0.0.1
@@ -70,14 +69,14 @@ template:
   - id: default
     storage: ${folder}
 zone:
-${zones.map((zone) => `  - domain: ${zone}\n    master: primary\n    acl: notify`).join('\n')}
+${zones.map((zone) => `  - domain: ${zone}\n    master: [${primaries.map((_, i) => `primary${i}`).join()}]\n    acl: notify`).join('\n')}
 `,
     args: (file: string) => ['-c', file],
   },
   nsd: {
     program: 'nsd',
     version: '-v',
-    configure: ({ folder, primary, zones, port }: Setting) => `
+    configure: ({ folder, primaries, zones, port }: Setting) => `
 server:
   ip-address: 127.0.0.1
   port: ${port}
@@ -99,7 +98,7 @@ ${zones
     (zone) => `zone:
   name: ${zone}
   zonefile: ${zone}.zone
-  request-xfr: AXFR ${primary.dnsHost}@${primary.dnsPort} NOKEY
+${primaries.map(({ dnsHost, dnsPort }) => `  request-xfr: AXFR ${dnsHost}@${dnsPort} NOKEY`).join('\n')}
   allow-notify: 127.0.0.1 NOKEY`,
   )
   .join('\n')}
@@ -142,23 +141,24 @@ export function versionOf(kind: Kind): string {
 }
 
 /**
- * Starts a secondary for these zones, whether or not the primary has them yet.
+ * Starts a secondary for these zones, whether or not the primary has them yet. It can have several primaries.
  * @param edit changes its configuration
  */
 export async function startSecondary(
   kind: Kind,
-  primary: Server,
+  primary: Server | readonly Server[],
   zones: readonly string[],
   edit = (configuration: string) => configuration,
 ): Promise<SecondaryServer> {
   const folder = newFolder()
+  const primaries = [primary].flat()
   const { program, configure, args } = PROGRAMS[kind]
   const { dns: port, api: control } = await findPorts({ dns: 0, api: 0 }, ['127.0.0.1'])
   const file = join(folder, kind === 'powerdns' ? 'pdns.conf' : 'secondary.conf')
-  writeFileSync(file, edit(configure({ folder, primary, zones, port, control })))
+  writeFileSync(file, edit(configure({ folder, primaries, zones, port, control })))
   const server = { dnsHost: '127.0.0.1', dnsPort: port }
   const running = await startRestartable(server, installed(program), args(file, folder), folder)
-  if (kind === 'powerdns') for (const zone of zones) await addZone(control, zone, primary)
+  if (kind === 'powerdns') for (const zone of zones) await addZone(control, zone, primaries)
   return { ...running, kind }
 }
 
@@ -202,8 +202,9 @@ export async function answers(server: Server): Promise<boolean> {
   )
 }
 
-async function addZone(control: number, zone: string, { dnsHost, dnsPort }: Server): Promise<void> {
-  const body = { name: `${zone}.`, kind: 'Slave', masters: [`${dnsHost}:${dnsPort}`], nameservers: [] }
+async function addZone(control: number, zone: string, primaries: readonly Server[]): Promise<void> {
+  const masters = primaries.map(({ dnsHost, dnsPort }) => `${dnsHost}:${dnsPort}`)
+  const body = { name: `${zone}.`, kind: 'Slave', masters, nameservers: [] }
   const { status } = await fetch(`http://127.0.0.1:${control}/api/v1/servers/localhost/zones`, {
     method: 'POST',
     headers: { 'x-api-key': 'secret', connection: 'close' },

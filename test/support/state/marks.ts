@@ -27,7 +27,7 @@ export async function markedZones({ system }: TestServers): Promise<string[]> {
  * Ends the time after a crash of Postgres in which requests may arrive whose marks were lost, and the watching of zones:
  * nothing is under way. So the next crash finds writes that are not watched.
  */
-export async function endDoubt({ system }: TestServers): Promise<void> {
+export async function endDoubt({ system }: Pick<TestServers, 'system'>): Promise<void> {
   await query(system.db, 'update incarnations set doubtful_until = now() where doubtful_until > now()')
   await query(system.db, 'delete from marks where settled')
 }
