@@ -13,6 +13,7 @@ import { nsec, nsecSettings } from './nsec.ts'
 import { oneRRset } from './one-rrset.ts'
 import { reads } from './reads.ts'
 import { size } from './size.ts'
+import { standby } from './standby.ts'
 import { comparisons, headings } from './support/measure.ts'
 import { type Setup, withSetup } from './support/setup.ts'
 import { webhooks, webhookSettings } from './webhooks.ts'
@@ -33,6 +34,7 @@ const BENCHES: Record<string, (setup: Setup) => Promise<void>> = {
   accounts,
   neighbours,
   webhooks,
+  standby,
   cpu,
 }
 
