@@ -73,6 +73,7 @@ const DEFAULTS: Config = {
   limitMembers: 200,
   mailUrl: undefined,
   mailFrom: 'zoneplane@zoneplane.test',
+  operatorEmail: undefined,
   throttleStore: 'memory',
   throttleRates: RATES,
   trustedProxies: [],
@@ -191,6 +192,7 @@ for (const [name, value, member, read] of [
   ['CAPTCHA', 'on', 'captcha', true],
   ['CAPTCHA', 'off', 'captcha', false],
   ['MAIL_FROM', 'dns@example.net', 'mailFrom', 'dns@example.net'],
+  ['OPERATOR_EMAIL', 'ops@example.net', 'operatorEmail', 'ops@example.net'],
   ['THROTTLE_STORE', 'postgres', 'throttleStore', 'postgres'],
   ['THROTTLE_RATES', 'user=50000/d', 'throttleRates', { ...RATES, user: [{ requests: 50000, seconds: 86400 }] }],
   [

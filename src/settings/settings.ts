@@ -132,6 +132,8 @@ export const GROUPS = {
       over TLS`),
     mailFrom: unset('MAIL_FROM', parse.address, 'zoneplane@zoneplane.test', 'none, required with MAIL_URL')`
       sender's address`,
+    operatorEmail: optional('OPERATOR_EMAIL', parse.address, 'none: no mail')`
+      operator's address, which gets a mail when another PowerDNS takes over by itself (docs/operators/primaries.md)`,
   },
   Throttling: {
     throttle: setting('THROTTLE', parse.isOn, 'on')`

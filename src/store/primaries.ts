@@ -35,12 +35,24 @@ export async function hear(db: Db, term: number): Promise<void> {
 
 /**
  * Makes another primary the active one, unless somebody has changed over since this term, or a process has had an answer
- * within the seconds of `silence`. All commits under the term have ended then. @returns whether it did
+ * within the seconds of `silence`. All commits under the term have ended then.
+ * @param also work in the same transaction
+ * @returns whether it did
  */
-export async function change(pool: Pool, term: number, name: string, silence: number): Promise<boolean> {
+export async function change(
+  pool: Pool,
+  term: number,
+  name: string,
+  silence: number,
+  also?: (trx: Db) => Promise<void>,
+): Promise<boolean> {
   const sql = `update primaries set term = term + 1, name = :name, since = clock_timestamp(), heard = clock_timestamp()
     where term = :term and heard <= clock_timestamp() - :silence * interval '1 second' returning term`
-  return alone(pool, async (trx) => (await maybeOne(trx, sql, { term, name, silence })) !== undefined)
+  return alone(pool, async (trx) => {
+    const isDone = (await maybeOne(trx, sql, { term, name, silence })) !== undefined
+    if (isDone) await also?.(trx)
+    return isDone
+  })
 }
 
 /**

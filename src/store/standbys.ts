@@ -163,13 +163,6 @@ export async function postpone(db: Db, { member, zone, claim }: Behind, pause: n
   )
 }
 
-/** Lets a zone that has changed while it was copied be due again in a second, however often that happens. */
-export async function release(db: Db, { member, zone, claim }: Behind): Promise<void> {
-  const sql = `update standby_zones set claim = null, attempts = 0, due = clock_timestamp() + interval '1 second'
-    where member = :member and zone = :zone and claim = :claim`
-  await query(db, sql, { member, zone, claim })
-}
-
 /** Lets all zones of a member be due at once that no worker has. */
 export async function hasten(db: Db, member: string): Promise<void> {
   const sql = 'update standby_zones set due = clock_timestamp() where member = :member and claim is null'

@@ -14,7 +14,7 @@ export interface NewWork {
   /** What it is done to, such as the id of a domain: of each kind there is one row for a subject. Default: a new UUID. */
   subject?: string
   /** The account whose share it is done in. */
-  accountId?: string
+  accountId?: string | undefined
   due: Timestamp
   payload?: unknown
 }

@@ -1,6 +1,7 @@
 import { query } from '../../src/store/database.ts'
 import { type Account, createAccount } from '../support/clients/accounts.ts'
 import { newDomain, newRRset } from '../support/clients/api.ts'
+import { allLettersTo, letterTo } from '../support/clients/mails.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
@@ -11,6 +12,8 @@ import type { LocalService } from '../support/servers/service.ts'
 import { environmentFor, startService } from '../support/servers/service.ts'
 
 // Two PowerDNS on one database, of which one is active (primaries.md).
+
+const OPERATOR = 'operator@example.net'
 
 let pair: Pair
 let first: Primary
@@ -54,7 +57,7 @@ test.afterEach.always('the proxies let everything pass', () => {
 /** Replaces the service by one that changes over by itself, after seconds that a busy machine does not need. */
 async function changeOverByItself(): Promise<void> {
   await service.stop()
-  service = await startService(pair.backends, { PDNS_FAILOVER: '5' })
+  service = await startService(pair.backends, { PDNS_FAILOVER: '5', OPERATOR_EMAIL: OPERATOR })
   owner = await createAccount(service.system, service.url)
 }
 
@@ -153,14 +156,20 @@ test('while another process has answers of the active one, this one changes to n
   t.regex(service.logged(), /PowerDNS does not answer; another one takes over/)
 })
 
-test('when the active one is killed, another one takes over; the former one stays a standby', async (t) => {
+test('when the active one is killed, another one takes over, and the operator gets a mail; the former one stays a standby', async (t) => {
   await use(first)
+  const mails = async () => (await allLettersTo(service.system, OPERATOR)).length
+  const before = await mails()
   const { domain, one } = await newZone()
   process.kill(first.powerDns.pid, 'SIGKILL')
   await first.powerDns.exited
   await eventually(async () => (await owner.api.put(one, www('192.0.2.2'))).status === 200)
   t.is(active(), second.name)
   t.deepEqual(await served(second, domain), ['192.0.2.2'])
+  t.is(await mails(), before + 1)
+  const { subject, text } = await letterTo(service.system, OPERATOR)
+  t.is(subject, 'Another PowerDNS has taken over')
+  t.true(text.includes(`The PowerDNS at ${first.name} has not answered for 5 seconds. That at ${second.name}`))
   await first.restart()
   await eventually(async () => /standby +yes +0/.test((await operator('primary', 'list'))[1]))
   t.is(active(), second.name)

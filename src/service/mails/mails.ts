@@ -32,14 +32,14 @@ export function compose(subject: string, ...paragraphs: string[]): MailText {
 
 /**
  * Queues a mail, which is sent once this transaction commits.
- * @param options.accountId the account that the mail is about
+ * @param options.accountId the account that the mail is about; none: it is for the operator
  * @param options.kind the action that the mail confirms, or the notice that it gives
  * @returns false if the recipient has got too many of this kind (contract §14, `mail`); then the log has it instead
  */
 export async function send(
   system: System,
   trx: Db,
-  { to, accountId, kind }: { to: string; accountId: string; kind: string },
+  { to, accountId, kind }: { to: string; accountId?: string; kind: string },
   text: MailText,
 ): Promise<boolean> {
   if (!(await isWithinRates(system, 'mail', `${to.toLowerCase()} ${kind}`))) {

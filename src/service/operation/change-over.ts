@@ -3,11 +3,13 @@ import { reasonOf, StartError } from '../../errors.ts'
 import { type BackgroundTask, RECOVERY_PAUSE, runPeriodically } from '../../flow/background.ts'
 import type { Member } from '../../nameserver/cluster/cluster.ts'
 import type { Nameserver } from '../../nameserver/nameserver.ts'
+import type { Db } from '../../store/database.ts'
 import * as domains from '../../store/domains/domains.ts'
 import * as store from '../../store/primaries.ts'
 import * as standbys from '../../store/standbys.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
+import { compose, send } from '../mails/mails.ts'
 import { audit } from '../repair/audit.ts'
 import { untilProbed } from '../repair/probing.ts'
 import { serialOf } from '../repair/standbys.ts'
@@ -159,7 +161,8 @@ async function examine({ log }: System, { name, nameserver }: Member): Promise<v
 }
 
 /** Makes the first standby the active one that can take over. Returns whether one is, or somebody else has changed over. */
-async function changeOver({ config, db, log, primaries }: System, known: store.Primary): Promise<boolean> {
+async function changeOver(system: System, known: store.Primary): Promise<boolean> {
+  const { config, db, log, primaries } = system
   for (const { name, nameserver } of primaries.standbys) {
     try {
       await nameserver.probe()
@@ -168,7 +171,8 @@ async function changeOver({ config, db, log, primaries }: System, known: store.P
         throw new Error(`${waiting.length} zones are not copied there yet`)
       const { differing, compared } = await sampleOf(db, nameserver, waiting)
       if (differing > compared * TOLERANCE) throw new Error(`${differing} of ${compared} zones differ there`)
-      if (await store.change(db, known.term, name, config.pdnsFailover))
+      const tell = (trx: Db) => tellOperator(system, trx, name, known.name)
+      if (await store.change(db, known.term, name, config.pdnsFailover, tell))
         log.error('PowerDNS does not answer; another one takes over', { primary: name, former: known.name })
       return true
     } catch (error) {
@@ -178,12 +182,24 @@ async function changeOver({ config, db, log, primaries }: System, known: store.P
   return false
 }
 
+/** Sends the operator a mail about a change-over, if this transaction commits. */
+async function tellOperator(system: System, trx: Db, name: string, former: string): Promise<void> {
+  const { operatorEmail: to, pdnsFailover } = system.config
+  if (to === undefined) return
+  const text = compose(
+    'Another PowerDNS has taken over',
+    `The PowerDNS at ${former} has not answered for ${pdnsFailover} seconds. That at ${name} has taken over: all changes go there now.`,
+    `Once ${former} answers again, it is a standby. "zoneplane primary list" shows how far it is behind, and "zoneplane primary use ${former}" makes it the active one again.`,
+  )
+  await send(system, trx, { to, kind: 'change-over' }, text)
+}
+
 /**
  * Compares the serials of some zones, chosen at random, over DNS: so a member takes over in a time that does not depend on
  * the number of zones. Zones that are marked, written meanwhile, or to be copied there do not differ.
  */
 async function sampleOf(
-  db: System['db'],
+  db: Db,
   nameserver: Nameserver,
   waiting: string[],
 ): Promise<{ differing: number; compared: number }> {

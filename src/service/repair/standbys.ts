@@ -57,6 +57,9 @@ export async function copyDue(system: System, member: Member, stopping?: AbortSi
   await Promise.all(Array.from({ length: COPIERS }, copy))
 }
 
+/** Milliseconds after which a zone that has changed while it was copied is due again. */
+const CHANGED_PAUSE = 1_000
+
 /** Milliseconds after which a copy is tried again if the standby is away. What it has not answered can still arrive there. */
 const PAUSES: Partial<Record<FailureKind, number>> = { unreachable: RECOVERY_PAUSE, unknown: DELIVERY_TIME }
 
@@ -67,7 +70,7 @@ async function copyOne(system: System, nameserver: Nameserver, taken: Behind): P
     return true
   } catch (error) {
     if (error instanceof Superseded) {
-      await store.release(system.db, taken)
+      await store.postpone(system.db, taken, CHANGED_PAUSE)
       return true
     }
     const kind = error instanceof NameserverFailure ? error.kind : 'failed'
