@@ -10,88 +10,62 @@ import { problems, settings } from './support/settings.ts'
 
 // Contract §16: the settings in the environment.
 
-const DEFAULTS: Config = {
-  hosts: ['127.0.0.1', '::1'],
-  port: 8080,
-  dnsHosts: ['127.0.0.1'],
-  dnsPort: 5300,
-  durable: true,
-  ciControl: false,
-  dataFolder: '.zoneplane',
-  install: 'ask',
-  databaseUrl: undefined,
-  pdnsApiUrl: undefined,
-  pdnsApiKey: undefined,
-  pdnsFailover: 10,
-  startTimeout: 60,
-  shutdownDelay: 0,
-  pdnsConnections: 8,
-  token: undefined,
-  seed: undefined,
-  keyEncryptionKeys: [],
-  console: true,
-  powerdnsApi: true,
-  webhooks: true,
-  webhookNetworks: [],
-  dnsUpdateHosts: ['127.0.0.1'],
-  dnsUpdatePort: undefined,
-  publicUrl: undefined,
+/** Settings whose defaults the contract has. */
+const OF_CONTRACT: Partial<Config> = {
+  minimumTtl: 60,
   nameServers: ['ns1.zoneplane.test.', 'ns2.zoneplane.test.'],
-  secondaries: [],
-  catalogZone: undefined,
-  transferKey: undefined,
-  transferAddresses: [],
-  privateTransfers: false,
-  resolvers: [],
-  delegationChecks: undefined,
-  denial: 'nsec3',
+  limitDomains: 15,
+  limitOctets: 33_554_432,
+  limitHistoryOctets: undefined,
   localPublicSuffixes: [],
   updateHosts: [],
   checkIpHosts: [],
-  minimumTtl: 60,
-  limitDomains: 15,
-  limitOctets: 32 * 1024 * 1024,
-  limitHistoryOctets: undefined,
-  historyDays: 90,
+  publicUrl: undefined,
+  trustedProxies: [],
   registration: false,
   emailConfirmation: true,
-  confirmationValidity: 43_200,
-  throttle: true,
   captcha: false,
-  oidcIssuer: undefined,
-  oidcClientId: undefined,
-  oidcClientSecret: undefined,
-  oidcName: 'Single sign-on',
-  oidcSignUp: false,
-  oidcTrustEmail: false,
-  oidcGroups: [],
-  oidcGroupsClaim: 'groups',
-  oidcMfa: 'claims',
-  oidcSession: 43_200,
-  passwords: true,
   invitations: true,
   limitMembers: 200,
-  mailUrl: undefined,
-  mailFrom: 'zoneplane@zoneplane.test',
-  operatorEmail: undefined,
-  throttleStore: 'memory',
+  confirmationValidity: 12 * 3600,
+  oidcIssuer: undefined,
+  passwords: true,
+  throttle: true,
   throttleRates: RATES,
-  trustedProxies: [],
   bodyLimit: 16 * 1024 * 1024,
   retryAfter: 5,
-  logLevel: 'info',
   logAddresses: 'full',
-  logFormat: undefined,
-  metricsHost: '127.0.0.1',
+  console: true,
+  powerdnsApi: true,
+  dnsUpdatePort: undefined,
+  ciControl: false,
+  webhooks: true,
+  webhookNetworks: [],
+  resolvers: [],
+  delegationChecks: undefined,
+  historyDays: 90,
+  keyEncryptionKeys: [],
+  catalogZone: undefined,
+  secondaries: [],
+  transferKey: undefined,
+  privateTransfers: false,
+  denial: 'nsec3',
   metricsPort: undefined,
 }
+
+const DEFAULTS = readConfig({})
 
 const KEYS = ['a', 'b'].map((octet) => Buffer.from(octet.repeat(32)).toString('base64'))
 
 const NAMES = [...settings()]
 
-test('no setting is required', (t) => {
-  t.deepEqual(readConfig({}), DEFAULTS)
+test('no setting is required, and the defaults are those of the contract and of the documents', (t) => {
+  t.like(DEFAULTS, OF_CONTRACT)
+  for (const { name, usual } of Object.values(SETTINGS)) {
+    const [, text] = /^"([^"]+)"$/.exec(usual) ?? []
+    // Those of single sign-on need an issuer.
+    if (text !== undefined && !name.startsWith('OIDC_')) t.deepEqual(readConfig({ [name]: text }), DEFAULTS, name)
+  }
 })
 
 test('clients can control only a service with private servers', (t) => {
@@ -124,15 +98,7 @@ for (const [name, value, member, read] of [
   ['HOST', '0.0.0.0', 'hosts', ['0.0.0.0']],
   ['HOST', '::', 'hosts', ['::']],
   ['HOST', '192.0.2.1, 2001:db8::1', 'hosts', ['192.0.2.1', '2001:db8::1']],
-  ['PORT', '1', 'port', 1],
-  ['PORT', '65535', 'port', 65535],
-  ['PORT', '0', 'port', 0],
-  ['PORT', ' 80 ', 'port', 80],
-  ['DNS_PORT', '53', 'dnsPort', 53],
   ['ZONEPLANE_DATA', '/var/lib/zoneplane', 'dataFolder', '/var/lib/zoneplane'],
-  ['ZONEPLANE_INSTALL', 'no', 'install', 'no'],
-  ['PDNS_CONNECTIONS', '1', 'pdnsConnections', 1],
-  ['PDNS_CONNECTIONS', '100', 'pdnsConnections', 100],
   ['ZONEPLANE_TOKEN', '12345678', 'token', '12345678'],
   ['ZONEPLANE_TOKEN', '!'.repeat(256), 'token', '!'.repeat(256)],
   ['KEY_ENCRYPTION_KEYS', KEYS.join(', '), 'keyEncryptionKeys', KEYS.map((key) => Buffer.from(key, 'base64'))],
@@ -160,22 +126,10 @@ for (const [name, value, member, read] of [
   ['TRANSFER_ADDRESSES', '192.0.2.1, 2001:db8::/32', 'transferAddresses', ['192.0.2.1/32', '2001:db8::/32']],
   ['LOCAL_PUBLIC_SUFFIXES', 'dyn.example.net, b.example.', 'localPublicSuffixes', ['dyn.example.net', 'b.example']],
   ['DNS_UPDATE_HOST', '192.0.2.1, 2001:db8::1', 'dnsUpdateHosts', ['192.0.2.1', '2001:db8::1']],
-  ['DNS_UPDATE_PORT', '53', 'dnsUpdatePort', 53],
   ['UPDATE_HOSTS', 'update.example.net', 'updateHosts', ['update.example.net']],
   ['CHECK_IP_HOSTS', 'checkip.example.net., b.example', 'checkIpHosts', ['checkip.example.net', 'b.example']],
-  ['MINIMUM_TTL', '1', 'minimumTtl', 1],
-  ['MINIMUM_TTL', '3600', 'minimumTtl', 3600],
-  ['HISTORY_DAYS', '1', 'historyDays', 1],
-  ['LIMIT_DOMAINS', '0', 'limitDomains', 0],
-  ['LIMIT_DOMAINS', '2147483647', 'limitDomains', 2147483647],
   ['LIMIT_DOMAINS', 'none', 'limitDomains', undefined],
-  ['LIMIT_OCTETS', '65536', 'limitOctets', 65_536],
-  ['LIMIT_OCTETS', '50331648', 'limitOctets', 50_331_648],
   ['LIMIT_HISTORY_OCTETS', '65536', 'limitHistoryOctets', 65_536],
-  ['THROTTLE', 'on', 'throttle', true],
-  ['THROTTLE', 'off', 'throttle', false],
-  ['DENIAL', 'nsec', 'denial', 'nsec'],
-  ['PRIVATE_TRANSFERS', 'on', 'privateTransfers', true],
   [
     'RESOLVERS',
     '192.0.2.1, 192.0.2.2:5300, 2001:db8::1, [2001:db8::2]:5300',
@@ -187,13 +141,8 @@ for (const [name, value, member, read] of [
       { address: '2001:db8::2', port: 5300 },
     ],
   ],
-  ['DELEGATION_CHECKS', 'on', 'delegationChecks', true],
-  ['DELEGATION_CHECKS', 'off', 'delegationChecks', false],
-  ['CAPTCHA', 'on', 'captcha', true],
-  ['CAPTCHA', 'off', 'captcha', false],
   ['MAIL_FROM', 'dns@example.net', 'mailFrom', 'dns@example.net'],
   ['OPERATOR_EMAIL', 'ops@example.net', 'operatorEmail', 'ops@example.net'],
-  ['THROTTLE_STORE', 'postgres', 'throttleStore', 'postgres'],
   ['THROTTLE_RATES', 'user=50000/d', 'throttleRates', { ...RATES, user: [{ requests: 50000, seconds: 86400 }] }],
   [
     'THROTTLE_RATES',
@@ -211,26 +160,62 @@ for (const [name, value, member, read] of [
       ],
     },
   ],
-  ['BODY_LIMIT', '1024', 'bodyLimit', 1024],
-  ['BODY_LIMIT', '1073741824', 'bodyLimit', 1073741824],
-  ['SHUTDOWN_DELAY', '0', 'shutdownDelay', 0],
-  ['SHUTDOWN_DELAY', '40', 'shutdownDelay', 40],
-  ['START_TIMEOUT', '0', 'startTimeout', 0],
-  ['START_TIMEOUT', '3600', 'startTimeout', 3600],
-  ['RETRY_AFTER', '1', 'retryAfter', 1],
-  ['RETRY_AFTER', '3600', 'retryAfter', 3600],
-  ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
-  ['LOG_LEVEL', 'error', 'logLevel', 'error'],
-  ['LOG_ADDRESSES', 'prefix', 'logAddresses', 'prefix'],
-  ['LOG_ADDRESSES', 'none', 'logAddresses', 'none'],
-  ['LOG_FORMAT', 'text', 'logFormat', 'text'],
-  ['LOG_FORMAT', 'json', 'logFormat', 'json'],
-  ['METRICS_PORT', '9464', 'metricsPort', 9464],
-  ['METRICS_PORT', '0', 'metricsPort', 0],
   ['METRICS_HOST', '::1', 'metricsHost', '::1'],
 ] as const) {
   test(`${name}=${value.slice(0, 40)} sets ${member} and nothing else`, (t) => {
     t.deepEqual(readConfig({ [name]: value }), { ...DEFAULTS, [member]: read })
+  })
+}
+
+const whole = (least: number, most: number) => `must be a whole number from ${least} to ${most}`
+
+for (const [name, member, least, most] of [
+  ['PORT', 'port', 0, 65_535],
+  ['DNS_PORT', 'dnsPort', 0, 65_535],
+  ['DNS_UPDATE_PORT', 'dnsUpdatePort', 0, 65_535],
+  ['METRICS_PORT', 'metricsPort', 0, 65_535],
+  ['PDNS_CONNECTIONS', 'pdnsConnections', 1, 100],
+  ['MINIMUM_TTL', 'minimumTtl', 1, 3600],
+  ['HISTORY_DAYS', 'historyDays', 1, 36_500],
+  ['LIMIT_DOMAINS', 'limitDomains', 0, 2_147_483_647],
+  ['LIMIT_OCTETS', 'limitOctets', 65_536, 50_331_648],
+  ['LIMIT_MEMBERS', 'limitMembers', 0, 100_000],
+  ['BODY_LIMIT', 'bodyLimit', 1024, 1_073_741_824],
+  ['SHUTDOWN_DELAY', 'shutdownDelay', 0, 40],
+  ['START_TIMEOUT', 'startTimeout', 0, 3600],
+  ['RETRY_AFTER', 'retryAfter', 1, 3600],
+] as const) {
+  test(`${name} is a whole number from ${least} to ${most}`, (t) => {
+    for (const value of [least, most]) {
+      t.deepEqual(readConfig({ [name]: ` ${value} ` }), { ...DEFAULTS, [member]: value })
+    }
+    for (const value of [least - 1, most + 1, `${most}x`, `${most}.0`, '0x50', '1e3', '1,2', 'None', '99999999999']) {
+      t.deepEqual(problems({ [name]: String(value) }), [`${name}: ${whole(least, most)}`])
+    }
+  })
+}
+
+for (const [name, member, ...words] of [
+  ['THROTTLE', 'throttle', 'on', 'off'],
+  ['CAPTCHA', 'captcha', 'on', 'off'],
+  ['PRIVATE_TRANSFERS', 'privateTransfers', 'on', 'off'],
+  ['DELEGATION_CHECKS', 'delegationChecks', 'on', 'off'],
+  ['THROTTLE_STORE', 'throttleStore', 'memory', 'postgres'],
+  ['DENIAL', 'denial', 'nsec', 'nsec3'],
+  ['LOG_LEVEL', 'logLevel', 'error', 'warn', 'info', 'debug'],
+  ['LOG_ADDRESSES', 'logAddresses', 'full', 'prefix', 'none'],
+  ['LOG_FORMAT', 'logFormat', 'json', 'text'],
+  ['ZONEPLANE_INSTALL', 'install', 'ask', 'yes', 'no'],
+] as const) {
+  test(`${name} is one of ${words.join(', ')}`, (t) => {
+    for (const word of words) {
+      const read = { on: true, off: false }[word as string] ?? word
+      t.deepEqual(readConfig({ [name]: word }), { ...DEFAULTS, [member]: read })
+    }
+    const text = words[0] === 'on' ? 'must be "on" or "off"' : `must be one of ${words.join(', ')}`
+    for (const value of ['true', '1', words[0].toUpperCase(), words.join()]) {
+      t.deepEqual(problems({ [name]: value }), [`${name}: ${text}`])
+    }
   })
 }
 
@@ -261,25 +246,13 @@ test('PDNS_API_URL, PDNS_API_KEY and NAMESERVERS set an external PowerDNS', (t) 
   })
 })
 
-const whole = (least: number, most: number) => `must be a whole number from ${least} to ${most}`
 const HOSTS = 'must be host names in lower case, separated by commas'
 const NETWORKS = 'must be addresses or networks such as 10.0.0.0/8, separated by commas'
 const SECRET = 'must be 8 to 256 visible ASCII characters without blanks'
 
 for (const [name, values, text] of [
   ['HOST', [',', ', ,'], () => 'must be addresses to listen on, separated by commas'],
-  ['PORT', ['-1', '65536', '8080x', '80.0', '0x50', '1e3', 'http', '99999999999'], () => whole(0, 65535)],
-  ['DNS_PORT', ['-1', '65536', '53,54'], () => whole(0, 65535)],
-  ['PDNS_CONNECTIONS', ['0', '101', 'many'], () => whole(1, 100)],
-  ['MINIMUM_TTL', ['0', '3601', '-60'], () => whole(1, 3600)],
-  ['HISTORY_DAYS', ['0', '36501', 'none'], () => whole(1, 36_500)],
-  ['LIMIT_DOMAINS', ['-1', '2147483648', 'None', 'unlimited'], () => whole(0, 2147483647)],
-  ['LIMIT_OCTETS', ['65535', '50331649', 'none', '64MiB'], () => whole(65_536, 50_331_648)],
   ['LIMIT_HISTORY_OCTETS', ['65535', 'none', '1GiB'], () => whole(65_536, Number.MAX_SAFE_INTEGER)],
-  ['BODY_LIMIT', ['1023', '1073741825', '16MiB'], () => whole(1024, 1073741824)],
-  ['SHUTDOWN_DELAY', ['-1', '41', '5s'], () => whole(0, 40)],
-  ['START_TIMEOUT', ['-1', '3601', '1min'], () => whole(0, 3600)],
-  ['RETRY_AFTER', ['0', '3601', '5s'], () => whole(1, 3600)],
   [
     'KEY_ENCRYPTION_KEYS',
     ['x', 'a'.repeat(44), KEYS[1]!.slice(0, -1), `${KEYS[0]}, x`, ','],
@@ -307,16 +280,7 @@ for (const [name, values, text] of [
     ['dns.example.net', 'ftp://a', '//a', 'https://'],
     () => 'must be a URL beginning with http:// or https://',
   ],
-  ['THROTTLE', ['yes', 'true', '1', 'ON'], () => 'must be "on" or "off"'],
-  ['THROTTLE_STORE', ['Postgres', 'redis', 'both'], () => 'must be one of memory, postgres'],
-  ['DENIAL', ['nsec5'], () => 'must be one of nsec, nsec3'],
-  ['PRIVATE_TRANSFERS', ['yes'], () => 'must be "on" or "off"'],
-  ['CAPTCHA', ['yes', 'image'], () => 'must be "on" or "off"'],
-  ['LOG_ADDRESSES', ['half', 'FULL'], () => 'must be one of full, prefix, none'],
-  ['LOG_FORMAT', ['yaml', 'JSON'], () => 'must be one of json, text'],
-  ['METRICS_PORT', ['-1', '65536', 'on'], () => 'must be a whole number from 0 to 65535'],
   ['METRICS_HOST', ['localhost', '127.0.0.1, ::1', '10.1'], () => 'must be an IP address'],
-  ['LOG_LEVEL', ['verbose', 'INFO', '3'], () => 'must be one of error, warn, info, debug'],
   ['ZONEPLANE_TOKEN', ['1234567', 'x'.repeat(257), '1234 5678', 'pässword'], () => SECRET],
   [
     'MAIL_URL',
