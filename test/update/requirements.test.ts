@@ -1,6 +1,6 @@
 import { CLASSES } from '../../src/dns/wire/messages.ts'
 import { newDomain, shared } from '../support/clients/api.ts'
-import { type Key, keyFor, rcodeOf, sendTo, signedWith } from '../support/clients/dns-update.ts'
+import { type Key, keyFor, nameOn, rcodeOf, sendTo, signedWith } from '../support/clients/dns-update.ts'
 import { servedSerial, transferred } from '../support/dns/wire.ts'
 import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
@@ -249,6 +249,7 @@ test('RFC 2136 §3.8: the answer has id, opcode and zone of the message, and non
     [4, 6, 8, 10].map((at) => answer.readUInt16BE(at)),
     [1, 0, 0, 1],
   )
+  t.deepEqual(answer.subarray(12, 12 + nameOn(zone).length), nameOn(zone))
 })
 
 test('RFC 2136 §7.13: SOA and NS of the apex stay, but for an NS that is not the last', async (t) => {

@@ -127,14 +127,17 @@ test('RFC 8945 §5.1: the record is the last one, and the only one, or the messa
 
 test('RFC 8945 §5.2.1 and §6: a key or an algorithm that is not known is NOTAUTH with BADKEY, not signed', async (t) => {
   const { api, id } = await site()
-  const gone = await addToken(service(), id, {})
-  const key = await keyFor(api, gone.id)
-  succeeded(await api.delete(`/auth/tokens/${gone.id}/tsig/`), 204)
+  const keys: Key[] = []
+  for (const gone of ['tsig/', '']) {
+    const token = await addToken(service(), id, {})
+    keys.push(await keyFor(api, token.id))
+    succeeded(await api.delete(`/auth/tokens/${token.id}/${gone}`), 204)
+  }
   const none = await addToken(service(), id, {})
   const messages = [
     await signed({}, { name: '00000000-0000-4000-8000-000000000000.' }),
     await signed({}, { name: 'some.key.' }),
-    await signed({}, key),
+    ...(await Promise.all(keys.map((key) => signed({}, key)))),
     await signed({}, { name: `${none.id}.` }),
     ...(await Promise.all(['hmac-md5.sig-alg.reg.int', 'hmac-sha1', 'hmac-sha224', 'gss-tsig'].map((algorithm) => signed({ algorithm })))), // prettier-ignore
   ]
@@ -230,14 +233,19 @@ function expectedMac(key: Key, { answer, tsig, prior }: { answer: Buffer; tsig: 
   return crypto.createHmac('sha256', Buffer.from(key.secret, 'base64')).update(Buffer.concat(parts)).digest()
 }
 
-test('RFC 8945 §5.3: errors that are not of the signature are signed over the MAC of the message', async (t) => {
-  const { key } = await site()
-  const { message, mac } = signedWith(key, messageFor('not-ours.test', { prerequisites: [], updates: [] }))
-  const answer = await answerTo(message)
-  t.is(rcodeOf(answer), 'NOTAUTH')
-  const tsig = tsigOf(answer)
-  t.is(tsig.error, 0)
-  t.deepEqual(tsig.mac, expectedMac(key, { answer, tsig, prior: mac }))
+test('RFC 8945 §5.3: answers, and errors that are not of the signature, are signed over the MAC of the message', async (t) => {
+  const { key, zone } = await site()
+  for (const [domain, rcode] of [
+    [zone, 'NOERROR'],
+    ['not-ours.test', 'NOTAUTH'],
+  ] as const) {
+    const { message, mac } = signedWith(key, messageFor(domain, { prerequisites: [], updates: [] }))
+    const answer = await answerTo(message)
+    t.is(rcodeOf(answer), rcode)
+    const tsig = tsigOf(answer)
+    t.is(tsig.error, 0)
+    t.deepEqual(tsig.mac, expectedMac(key, { answer, tsig, prior: mac }))
+  }
 })
 
 /** What happens in this process while a message is answered: statements, hashes and comparisons, in their order. */
