@@ -2,6 +2,7 @@ import test from 'ava'
 import packet from 'dns-packet'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
+import { Busy } from '../../src/errors.ts'
 import { Secondary } from '../../src/nameserver/secondaries/secondary.ts'
 
 /** Starts a nameserver that serves every zone with serial 7. Returns also the zones of its questions. */
@@ -39,5 +40,16 @@ test('callers that ask about a zone at the same time share a question, and do no
   t.true(asked.length <= 4, `${asked.length} questions`)
   await secondary.serves('many.example')
   t.is(asked.at(-1), 'many.example')
+  await close()
+})
+
+test('questions wait for each other; those that would wait for seconds are refused', async (t) => {
+  const { secondary, asked, close } = await start()
+  const questions = Array.from({ length: 700 }, (_, i) => secondary.serves(`zone${i}.example`))
+  const results = await Promise.allSettled(questions)
+  const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+  t.true(refused.length > 0 && refused.length < 300, `${refused.length} are refused`)
+  t.true(refused.every((error) => error instanceof Busy))
+  t.is(new Set(asked).size, 700 - refused.length)
   await close()
 })

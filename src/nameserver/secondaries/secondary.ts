@@ -1,15 +1,14 @@
-import type { RateLimiterQueue } from 'rate-limiter-flexible'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Busy } from '../../errors.ts'
-import { onDemand } from '../../flow/on-demand.ts'
 import { DnsClient, type Endpoint, type Served } from '../wire/client.ts'
 import { notifyMessage } from '../wire/messages.ts'
 
-const rateLimiters = onDemand((require) => require('rate-limiter-flexible') as typeof import('rate-limiter-flexible'))
-
-/** Milliseconds in which a secondary has to answer; questions to each per second, and questions that can wait. */
+/** Milliseconds in which a secondary has to answer. */
 export const SECONDARY_ANSWER_TIME = 400
-const SECONDARY_QUESTIONS = 100
-const SECONDARY_QUESTIONS_WAITING = 500
+
+/** Milliseconds between two questions to one, because NSD drops those beyond 200 a second, and for which one can wait. */
+const QUESTION_PAUSE = 10
+const QUESTION_WAIT = 5_000
 
 /** The address of a secondary, and the name that status answers give it. */
 export interface Target extends Endpoint {
@@ -22,15 +21,12 @@ export class Secondary {
   readonly #client: DnsClient
   /** The questions that wait or are in flight, by zone. */
   readonly #asked = new Map<string, Promise<Served>>()
-  // NSD drops questions beyond 200 a second.
-  readonly #pace: RateLimiterQueue
+  /** The time from which the next question may be sent, by performance.now(). */
+  #next = 0
 
   constructor(target: Target) {
     this.name = target.name
     this.#client = new DnsClient(target)
-    const { RateLimiterMemory, RateLimiterQueue } = rateLimiters()
-    const pace = new RateLimiterMemory({ points: SECONDARY_QUESTIONS, duration: 1 })
-    this.#pace = new RateLimiterQueue(pace, { maxQueueSize: SECONDARY_QUESTIONS_WAITING })
   }
 
   /** Sends NOTIFY for the zone (RFC 1996). An acknowledgement would prove nothing, so the service awaits none. */
@@ -50,13 +46,19 @@ export class Secondary {
 
   async #ask(zone: string): Promise<Served> {
     for (let left = 2; left > 0; left--) {
-      await this.#pace.removeTokens(1).catch(() => {
-        throw new Busy(`Too many questions wait for ${this.name}.`)
-      })
+      await this.#turn()
       const answer = await this.#client.ask(zone, SECONDARY_ANSWER_TIME)
       if (answer !== undefined) return answer
     }
     return undefined
+  }
+
+  async #turn(): Promise<void> {
+    const now = performance.now()
+    const turn = Math.max(this.#next, now)
+    if (turn - now > QUESTION_WAIT) throw new Busy(`Too many questions wait for ${this.name}.`)
+    this.#next = turn + QUESTION_PAUSE
+    if (turn > now) await sleep(turn - now)
   }
 
   async close(): Promise<void> {
