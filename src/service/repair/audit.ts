@@ -2,15 +2,10 @@ import { absolute } from '../../dns/names.ts'
 import { transaction } from '../../store/database.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
-import { keysOf } from '../../store/domains/keys.ts'
 import * as marks from '../../store/zone/marks.ts'
-import { list } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
-import { areSame } from '../secrets/signing-keys.ts'
-import { transfersOf } from '../secrets/transfer-keys.ts'
-import { contentsOf } from '../zone/cds.ts'
-import { differences } from '../zone/differences.ts'
+import { compare, wantedZone } from '../zone/whole-zone.ts'
 import { compareStandbys, serialOf } from './standbys.ts'
 
 // An audit compares zones with the database, and marks those that differ (architecture.md).
@@ -86,15 +81,9 @@ async function contentsDiffer(system: System, name: string): Promise<boolean> {
 /** Reports whether the zone at the nameserver differs from the database, which wants none of a suspended domain. */
 export async function differs(system: System, domain: Domain): Promise<boolean> {
   if (domain.suspended !== null) return (await system.nameserver.read(absolute(domain.name))) !== undefined
-  const transfers = await transfersOf(system, system.db, domain)
-  const live = await system.nameserver.read(absolute(domain.name), transfers)
-  if (live?.complete !== true || !live.configured || live.serial !== domain.version) return true
-  if (live.rectify !== domain.rectify || live.denial !== domain.denial) return true
-  const stored = await keysOf(system.db, domain.id)
-  if (!areSame(stored, live.keys)) return true
-  const desired = await transaction(system.db, (trx) => list(trx, domain.id))
-  const { ownCds, rrsets } = contentsOf(domain.name, stored, desired)
-  return ownCds !== live.ownCds || (await differences(rrsets, live.rrsets)).length > 0
+  const wanted = await wantedZone(system, domain)
+  const live = await system.nameserver.read(wanted.zone, wanted.transfers)
+  return live?.complete !== true || !(await compare(live, wanted)).isEqual
 }
 
 /** Lists the first of many names, for the log. */

@@ -8,20 +8,16 @@ import { transaction } from '../../store/database.ts'
 import * as catalogs from '../../store/domains/catalogs.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
-import { keysOf } from '../../store/domains/keys.ts'
 import { past } from '../../store/domains/spent.ts'
 import type { Behind } from '../../store/standbys.ts'
 import * as store from '../../store/standbys.ts'
-import { atSubnames, list } from '../../store/zone/rrsets.ts'
+import { atSubnames } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
 import { openKeys } from '../secrets/signing-keys.ts'
-import { transfersOf } from '../secrets/transfer-keys.ts'
 import type { Scan } from '../work/work.ts'
-import { contentsOf } from '../zone/cds.ts'
 import { rrsetKey } from '../zone/changes.ts'
 import { DELIVERY_TIME } from '../zone/claim.ts'
-import { differences } from '../zone/differences.ts'
-import { amend, isSetUp, toSend } from '../zone/whole-zone.ts'
+import { amend, compare, toSend, wantedZone } from '../zone/whole-zone.ts'
 
 // Zones are copied from Postgres to the standbys that have databases of their own (primaries.md).
 
@@ -151,29 +147,19 @@ async function copyDomain(
   domain: Domain,
   { lease, confirm }: Rights,
 ): Promise<void> {
-  const { db } = system
-  const { id, name, denial, version } = domain
-  const zone = absolute(name)
-  const [keys, transfers, stored] = await Promise.all([
-    keysOf(db, id),
-    transfersOf(system, db, domain),
-    transaction(db, (trx) => list(trx, id)),
-  ])
+  const { keys, ...target } = await wantedZone(system, domain)
+  const { zone, transfers, rrsets } = target
   // It would get another key.
   if (keys.length === 0) throw new Error('its keys are not stored yet')
-  const { ownCds, rrsets } = contentsOf(name, keys, stored)
   const live = await nameserver.read(zone, transfers)
   await confirm()
-  const signing = openKeys(system, name, keys)
-  const target = { zone, denial, version, transfers, ownCds, rrsets }
+  const signing = openKeys(system, domain.name, keys)
   if (live?.complete !== true) {
     if (live !== undefined) await nameserver.deleteZone(zone, lease)
     await nameserver.createZone(target, signing, lease)
   } else {
-    const found = await differences(rrsets, live.rrsets)
-    const isReady = isSetUp(live, { denial, keys, ownCds })
-    const isServed = found.length === 0 && live.serial === version && live.rectify === domain.rectify
-    if (isServed && isSetUp({ ...live, rectify: true }, { denial, keys, ownCds })) return
+    const { found, isReady, isEqual } = await compare(live, { keys, ...target })
+    if (isEqual) return
     const own = new Set(keys.map(({ dnskey }) => dnskey))
     const gone = live.keys.map(({ dnskey }) => dnskey).filter((dnskey) => !own.has(dnskey))
     const sent = toSend(nameserver, found, rrsets)

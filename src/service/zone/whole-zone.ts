@@ -8,8 +8,11 @@ import type {
   PublishedZone,
   SigningKey,
 } from '../../nameserver/nameserver.ts'
-import type { LockedDomain } from '../../store/domains/domains.ts'
-import { retired } from '../../store/domains/keys.ts'
+import { transaction } from '../../store/database.ts'
+import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
+import { keysOf, retired, type StoredKey } from '../../store/domains/keys.ts'
+import { list } from '../../store/zone/rrsets.ts'
+import type { System } from '../../system.ts'
 import { areSame, keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { contentsOf } from './cds.ts'
@@ -46,11 +49,9 @@ export async function equalise(
     if (keys.length === 0) await storeKeys(system, system.pools.marks, domain, signing, { only: true })
     return { version, differences: [] }
   }
-  const found = await differences(desired, live.rrsets)
-  const isReady = isSetUp(live, { ...domain, keys, ownCds })
-  if (found.length === 0 && isReady && live.serial === domain.version && tried <= domain.version) {
-    return { version: domain.version, differences: found }
-  }
+  const wanted = { denial: domain.denial, version: domain.version, rectify: true, keys, ownCds, rrsets: desired }
+  const { found, isReady, isEqual } = await compare(live, wanted)
+  if (isEqual && tried <= domain.version) return { version: domain.version, differences: found }
   const gone = isReady ? [] : await retired(trx, domain.id)
   const sent = toSend(system.nameserver, found, desired)
   await claim.note(version, requestSize(sent))
@@ -93,8 +94,35 @@ export async function amend(
   await nameserver.publish(update, true, lease)
 }
 
-/** Reports whether a zone has the keys, and the settings that a publication of the whole zone needs. */
-export function isSetUp(live: PublishedZone, wanted: Pick<PublishedZone, 'denial' | 'keys' | 'ownCds'>): boolean {
-  const { denial, keys, ownCds } = wanted
-  return live.configured && live.rectify && live.denial === denial && live.ownCds === ownCds && areSame(keys, live.keys)
+/** What the zone of a domain should be, by the database. */
+export interface WantedZone extends NewZone {
+  keys: StoredKey[]
+  /** As `PublishedZone` has it, when nothing has to be sent. */
+  rectify: boolean
+}
+
+/** Reads what the zone of a domain should be. Its RRsets may take long, so they are in a transaction (limits.ts). */
+export async function wantedZone(system: System, domain: Domain): Promise<WantedZone> {
+  const { db } = system
+  const { id, name, denial, version, rectify } = domain
+  const [keys, transfers, rrsets] = await Promise.all([
+    keysOf(db, id),
+    transfersOf(system, db, domain),
+    transaction(db, (trx) => list(trx, id)),
+  ])
+  return { zone: absolute(name), denial, version, rectify, transfers, keys, ...contentsOf(name, keys, rrsets) }
+}
+
+/**
+ * Compares a complete zone with what it should be. It is ready if it has the keys, and the settings that a publication of
+ * the whole zone needs; it is equal if nothing has to be sent.
+ */
+export async function compare(
+  live: PublishedZone,
+  { denial, version, rectify, keys, ownCds, rrsets }: Omit<WantedZone, 'zone' | 'transfers'>,
+): Promise<{ found: Difference[]; isReady: boolean; isEqual: boolean }> {
+  const isSetUp = live.configured && live.denial === denial && live.ownCds === ownCds && areSame(keys, live.keys)
+  const found = await differences(rrsets, live.rrsets)
+  const isEqual = isSetUp && live.rectify === rectify && live.serial === version && found.length === 0
+  return { found, isReady: isSetUp && live.rectify, isEqual }
 }
