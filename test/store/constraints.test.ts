@@ -9,26 +9,99 @@ import { broken, brokenAcross, insert, type Row, rrsetRow, useTables } from './t
 
 const tables = useTables()
 
-const ACCOUNTS: [members: Row, constraint: string | undefined][] = [
-  [{}, undefined],
-  [{ state: 'pending' }, undefined],
-  [{ state: 'disabled' }, undefined],
-  [{ state: 'deleted' }, 'accounts_state'],
-  [{ limit_domains: 0 }, undefined],
-  [{ limit_domains: -1 }, 'accounts_limit_domains'],
-  [{ daily_rate: -1 }, 'accounts_daily_rate'],
-]
+const label = (length: number) => 'a'.repeat(length)
 
-for (const [members, constraint] of ACCOUNTS) {
-  test(`accounts: ${JSON.stringify(members)} ${constraint === undefined ? 'is accepted' : `breaks ${constraint}`}`, async (t) => {
-    t.is(await broken(tables().account(members)), constraint)
-  })
+/** Adds a row with these members. */
+const ADD: Record<string, (members: Row) => Promise<string>> = {
+  accounts: (members) => tables().account(members),
+  domains: async (members) => tables().domain(await tables().account(), members),
+  rrsets: async (members) => {
+    return insert(tables().pool, 'rrsets', rrsetRow(await tables().domain(await tables().account()), members))
+  },
 }
 
-test('accounts: e-mail addresses are unique without regard to case', async (t) => {
-  await tables().account({ email: 'One@example.test' })
-  t.is(await broken(tables().account({ email: 'oNE@example.test' })), 'accounts_email')
-})
+const ROWS: Record<keyof typeof ADD, [members: Row, constraint: string | undefined][]> = {
+  accounts: [
+    [{}, undefined],
+    [{ state: 'pending' }, undefined],
+    [{ state: 'disabled' }, undefined],
+    [{ state: 'deleted' }, 'accounts_state'],
+    [{ limit_domains: 0 }, undefined],
+    [{ limit_domains: -1 }, 'accounts_limit_domains'],
+    [{ daily_rate: -1 }, 'accounts_daily_rate'],
+  ],
+  domains: [
+    [{ name: 'a.b-c.d_e.test' }, undefined],
+    [{ name: `${label(63)}.test` }, undefined],
+    [{ name: `${label(64)}.test` }, 'domains_name_syntax'],
+    [{ name: `${label(62)}.${label(62)}.${label(62)}.ab` }, undefined],
+    [{ name: `${label(62)}.${label(62)}.${label(62)}.abc` }, 'domains_name_syntax'],
+    [{ name: 'UPPER.test' }, 'domains_name_syntax'],
+    [{ name: 'final.test.' }, 'domains_name_syntax'],
+    [{ name: 'a..test' }, 'domains_name_syntax'],
+    [{ name: 'a.te_st' }, 'domains_name_syntax'],
+    [{ name: '*.test' }, 'domains_name_syntax'],
+    [{ name: 'line.test\n' }, 'domains_name_syntax'],
+    [{ name: 'x.test\ny.test' }, 'domains_name_syntax'],
+    [{ name: '' }, 'domains_name_syntax'],
+    [{ minimum_ttl: 1 }, undefined],
+    [{ minimum_ttl: 86_400 }, undefined],
+    [{ minimum_ttl: 0 }, 'domains_minimum_ttl'],
+    [{ minimum_ttl: 86_401 }, 'domains_minimum_ttl'],
+    [{ version: 0 }, 'domains_version'],
+    [{ version: 2 ** 32 - 1 }, undefined],
+    [{ version: 2 ** 32 }, 'domains_version'],
+    [{ size: -1 }, 'domains_size'],
+  ],
+  rrsets: [
+    [{ subname: '' }, undefined],
+    [{ subname: '*' }, undefined],
+    [{ subname: '*._a.b-c' }, undefined],
+    [{ subname: label(63) }, undefined],
+    [{ subname: label(64) }, 'rrsets_subname'],
+    [{ subname: `a.${label(63)}.b` }, undefined],
+    [{ subname: `a.${label(64)}.b` }, 'rrsets_subname'],
+    [{ subname: 'a..b' }, 'rrsets_subname'],
+    [{ subname: `${label(59)}.${label(59)}.${label(58)}` }, undefined],
+    [{ subname: `${label(59)}.${label(59)}.${label(59)}` }, 'rrsets_subname'],
+    [{ subname: 'A' }, 'rrsets_subname'],
+    [{ subname: '@' }, 'rrsets_subname'],
+    [{ subname: 'a.*' }, 'rrsets_subname'],
+    [{ subname: 'a.' }, 'rrsets_subname'],
+    [{ subname: 'a\n' }, 'rrsets_subname'],
+    [{ type: 'NSEC3PARAM' }, undefined],
+    [{ type: 'a' }, 'rrsets_type'],
+    [{ type: '' }, 'rrsets_type'],
+    [{ type: '1A' }, 'rrsets_type'],
+    [{ type: 'ABCDEFGHIJK' }, 'rrsets_type'],
+    [{ ttl: 1 }, undefined],
+    [{ ttl: 86_400 }, undefined],
+    [{ ttl: 0 }, 'rrsets_ttl'],
+    [{ ttl: 86_401 }, 'rrsets_ttl'],
+    [{ records: [] }, 'rrsets_records'],
+    [{ records: Array(4091).fill('x') }, undefined],
+    [{ records: Array(4092).fill('x') }, 'rrsets_records'],
+  ],
+}
+
+for (const [table, rows] of Object.entries(ROWS)) {
+  for (const [members, constraint] of rows) {
+    const json = JSON.stringify(members)
+    test(`${table}: ${json.slice(0, 40)} (${json.length}) ${constraint === undefined ? 'is accepted' : `breaks ${constraint}`}`, async (t) => {
+      t.is(await broken(ADD[table]!(members)), constraint)
+    })
+  }
+}
+
+for (const [table, constraint, one, other] of [
+  ['accounts', 'accounts_email', { email: 'One@example.test' }, { email: 'oNE@example.test' }],
+  ['domains', 'domains_name', { name: 'unique.test' }, { name: 'unique.test' }],
+] as const) {
+  test(`${table}: ${JSON.stringify(one)} and ${JSON.stringify(other)} are not both there`, async (t) => {
+    await ADD[table]!(one)
+    t.is(await broken(ADD[table]!(other)), constraint)
+  })
+}
 
 test('accounts: an account with domains cannot be deleted', async (t) => {
   const account = await tables().account()
@@ -36,81 +109,6 @@ test('accounts: an account with domains cannot be deleted', async (t) => {
   const deleted = tables().pool.query('delete from accounts where id = $1', [account])
   t.is(await broken(deleted), 'domains_owner_id_fkey')
 })
-
-const label = (length: number) => 'a'.repeat(length)
-const DOMAINS: [members: Row, constraint: string | undefined][] = [
-  [{ name: 'a.b-c.d_e.test' }, undefined],
-  [{ name: `${label(63)}.test` }, undefined],
-  [{ name: `${label(64)}.test` }, 'domains_name_syntax'],
-  [{ name: `${label(62)}.${label(62)}.${label(62)}.ab` }, undefined],
-  [{ name: `${label(62)}.${label(62)}.${label(62)}.abc` }, 'domains_name_syntax'],
-  [{ name: 'UPPER.test' }, 'domains_name_syntax'],
-  [{ name: 'final.test.' }, 'domains_name_syntax'],
-  [{ name: 'a..test' }, 'domains_name_syntax'],
-  [{ name: 'a.te_st' }, 'domains_name_syntax'],
-  [{ name: '*.test' }, 'domains_name_syntax'],
-  [{ name: 'line.test\n' }, 'domains_name_syntax'],
-  [{ name: 'x.test\ny.test' }, 'domains_name_syntax'],
-  [{ name: '' }, 'domains_name_syntax'],
-  [{ minimum_ttl: 1 }, undefined],
-  [{ minimum_ttl: 86_400 }, undefined],
-  [{ minimum_ttl: 0 }, 'domains_minimum_ttl'],
-  [{ minimum_ttl: 86_401 }, 'domains_minimum_ttl'],
-  [{ version: 0 }, 'domains_version'],
-  [{ version: 2 ** 32 - 1 }, undefined],
-  [{ version: 2 ** 32 }, 'domains_version'],
-  [{ size: -1 }, 'domains_size'],
-]
-
-for (const [members, constraint] of DOMAINS) {
-  const json = JSON.stringify(members)
-  test(`domains: ${json.slice(0, 40)} (${json.length}) ${constraint === undefined ? 'is accepted' : `breaks ${constraint}`}`, async (t) => {
-    t.is(await broken(tables().domain(await tables().account(), members)), constraint)
-  })
-}
-
-test('domains: names are unique over all accounts', async (t) => {
-  await tables().domain(await tables().account(), { name: 'unique.test' })
-  t.is(await broken(tables().domain(await tables().account(), { name: 'unique.test' })), 'domains_name')
-})
-
-const RRSETS: [members: Row, constraint: string | undefined][] = [
-  [{ subname: '' }, undefined],
-  [{ subname: '*' }, undefined],
-  [{ subname: '*._a.b-c' }, undefined],
-  [{ subname: label(63) }, undefined],
-  [{ subname: label(64) }, 'rrsets_subname'],
-  [{ subname: `a.${label(63)}.b` }, undefined],
-  [{ subname: `a.${label(64)}.b` }, 'rrsets_subname'],
-  [{ subname: 'a..b' }, 'rrsets_subname'],
-  [{ subname: `${label(59)}.${label(59)}.${label(58)}` }, undefined],
-  [{ subname: `${label(59)}.${label(59)}.${label(59)}` }, 'rrsets_subname'],
-  [{ subname: 'A' }, 'rrsets_subname'],
-  [{ subname: '@' }, 'rrsets_subname'],
-  [{ subname: 'a.*' }, 'rrsets_subname'],
-  [{ subname: 'a.' }, 'rrsets_subname'],
-  [{ subname: 'a\n' }, 'rrsets_subname'],
-  [{ type: 'NSEC3PARAM' }, undefined],
-  [{ type: 'a' }, 'rrsets_type'],
-  [{ type: '' }, 'rrsets_type'],
-  [{ type: '1A' }, 'rrsets_type'],
-  [{ type: 'ABCDEFGHIJK' }, 'rrsets_type'],
-  [{ ttl: 1 }, undefined],
-  [{ ttl: 86_400 }, undefined],
-  [{ ttl: 0 }, 'rrsets_ttl'],
-  [{ ttl: 86_401 }, 'rrsets_ttl'],
-  [{ records: [] }, 'rrsets_records'],
-  [{ records: Array(4091).fill('x') }, undefined],
-  [{ records: Array(4092).fill('x') }, 'rrsets_records'],
-]
-
-for (const [members, constraint] of RRSETS) {
-  const json = JSON.stringify(members)
-  test(`rrsets: ${json.slice(0, 40)} (${json.length}) ${constraint === undefined ? 'is accepted' : `breaks ${constraint}`}`, async (t) => {
-    const domain = await tables().domain(await tables().account())
-    t.is(await broken(insert(tables().pool, 'rrsets', rrsetRow(domain, members))), constraint)
-  })
-}
 
 test('rrsets: a name has at most one RRset of a type', async (t) => {
   const domain = await tables().domain(await tables().account())

@@ -1,130 +1,113 @@
 import test from 'ava'
-import { broken, brokenAcross, insert, type Row, useTables } from './tables.ts'
+import { broken, brokenAcross, insert, useTables } from './tables.ts'
 
 // What the API shows of the rules of policies (contract §6.3), test/api/tokens/token-policies.test.ts has.
 
 const tables = useTables()
 
+/** Statements with the names of rows in place of their ids, such as `:token`. */
+type Fill = (sql: string) => string
+
+/** Makes accounts, a token and a domain of `owner`, a domain of `bound`, and a token of `third`. */
+async function fill(): Promise<Fill> {
+  const rows = tables()
+  const [owner, bound, third] = [await rows.account(), await rows.account(), await rows.account()]
+  const ids = { owner, bound, third, token: await rows.token(owner), other: await rows.token(third) }
+  const domains = { domain: await rows.domain(owner), domainOfBound: await rows.domain(bound) }
+  return (sql) => sql.replace(/:(\w+)/g, (_, name: string) => `'${{ ...ids, ...domains }[name]!}'`)
+}
+
+const set = (change: string) => `update tokens set ${change} where id = :token`
+const BIND = set('user_override_id = :bound')
+const AUTO = set('auto_policy = true')
+
 /** Adds a policy to a token; by default the default policy, without `perm_write`. */
-function policy(tokenId: string, members: Row = {}): Promise<string> {
-  return insert(tables().pool, 'policies', { created: 'now', token_id: tokenId, ...members })
+function policy(members: Record<string, string> = {}, token = ':token'): string {
+  const row = { created: 'now()', token_id: token, ...members }
+  return `insert into policies (${Object.keys(row).join(', ')}) values (${Object.values(row).join(', ')})`
 }
 
-function sql(text: string, ...values: unknown[]): Promise<unknown> {
-  return tables().pool.query(text, values)
-}
+const OF_TYPE = policy({ type: `'A'` })
+const FALLBACK = 'token_id = :token and (domain_id, subname, type) is null'
+const move = `update policies set token_id = :other where ${FALLBACK}`
+const permit = `update policies set perm_write = true where ${FALLBACK}`
+const remove = `delete from policies where ${FALLBACK}`
 
-async function newToken(members: Row = {}): Promise<{ account: string; token: string }> {
-  const account = await tables().account()
-  return { account, token: await tables().token(account, members) }
-}
-
-const TOKENS: [members: Row, constraint: string | undefined][] = [
-  [{ name: 'n'.repeat(178) }, undefined],
-  [{ name: 'n'.repeat(179) }, 'tokens_name'],
-  [{ max_age: '0' }, undefined],
-  [{ max_age: '-1 second' }, 'tokens_max_age'],
-  [{ max_unused_period: '-1 second' }, 'tokens_max_unused_period'],
+/** What the last statement breaks after the others, which succeed; undefined: it succeeds, too. */
+const CASES: [what: string, constraint: string | undefined, ...statements: string[]][] = [
+  ['a name is too long', 'tokens_name', set(`name = repeat('n', 178)`), set(`name = repeat('n', 179)`)],
+  ['a maximum age is negative', 'tokens_max_age', set(`max_age = '0'`), set(`max_age = '-1 second'`)],
+  ['a maximum of disuse is negative', 'tokens_max_unused_period', set(`max_unused_period = '-1 second'`)],
+  [
+    'a secret is that of another token',
+    'tokens_secret_hash',
+    set('secret_hash = (select secret_hash from tokens where id = :other)'),
+  ],
+  ['a token is bound to its owner', 'tokens_override_not_owner', set('user_override_id = :owner')],
+  ['a bound token may manage tokens', 'tokens_override_no_management', BIND, set('perm_manage_tokens = true')],
+  ['a token that manages is bound', 'tokens_override_no_management', set('perm_manage_tokens = true'), BIND],
+  ['a bound token becomes a login', 'tokens_override_no_mfa', BIND, set('mfa = true')],
+  ['a login is bound', 'tokens_override_no_mfa', set('mfa = false'), BIND],
+  ['a bound token is unbound', 'tokens_override_immutable', BIND, set('user_override_id = null')],
+  ['it is bound to another account', 'tokens_override_immutable', BIND, set('user_override_id = :third')],
+  ['it is bound again, or renamed', undefined, BIND, BIND, set(`name = 'other'`)],
+  [
+    'a token whose policies name a domain is bound',
+    'tokens_bind_without_domains',
+    ...[policy(), policy({ domain_id: ':domain' }), BIND],
+  ],
+  ['a pattern has no text', 'policies_pattern', policy(), policy({ type: `'A'`, is_pattern: 'true' })],
+  [
+    'a pattern is there twice, beside the subname of the same text',
+    'policies_scope',
+    ...[policy(), policy({ subname: `'*.a'` }), policy({ subname: `'*.a'`, is_pattern: 'true' })],
+    policy({ subname: `'*.a'`, is_pattern: 'true', perm_write: 'true' }),
+  ],
+  ['the default policy is deleted before others', 'policies_default_first', policy(), OF_TYPE, remove],
+  [
+    'it is deleted after the others',
+    undefined,
+    policy(),
+    OF_TYPE,
+    `delete from policies where token_id = :token and type = 'A'`,
+    remove,
+  ],
+  ['it is made specific', 'policies_default_first', policy(), `update policies set type = 'A' where ${FALLBACK}`],
+  ['it is moved away from others', 'policies_default_first', policy(), OF_TYPE, move],
+  ['it is moved to a token that has one', 'policies_scope', policy(), policy({}, ':other'), move],
+  ['auto_policy is set without it', 'policies_auto_policy', AUTO],
+  ['auto_policy is set, and it permits', 'policies_auto_policy', policy({ perm_write: 'true' }), AUTO],
+  ['it permits while auto_policy is set', 'policies_auto_policy', policy(), AUTO, permit],
+  ['it is deleted while auto_policy is set', 'policies_auto_policy', policy(), AUTO, remove],
+  ['it is deleted when auto_policy is not', undefined, policy(), AUTO, set('auto_policy = false'), remove],
+  [
+    'a policy names a domain of another account than the one that the token acts as',
+    'policies_own_domain',
+    ...[BIND, policy(), policy({ domain_id: ':domainOfBound' }), policy({ domain_id: ':domain' })],
+  ],
 ]
 
-for (const [members, constraint] of TOKENS) {
-  const json = JSON.stringify(members)
-  test(`tokens: ${json.slice(0, 40)} (${json.length}) ${constraint === undefined ? 'is accepted' : `breaks ${constraint}`}`, async (t) => {
-    t.is(await broken(newToken(members)), constraint)
+for (const [what, constraint, ...statements] of CASES) {
+  test(`if ${what}, that ${constraint === undefined ? 'is accepted' : `breaks ${constraint}`}`, async (t) => {
+    const filled = await fill()
+    const outcomes = []
+    for (const sql of statements) outcomes.push(await broken(tables().pool.query(filled(sql))))
+    t.deepEqual(outcomes, [...statements.slice(1).map(() => undefined), constraint])
   })
 }
 
-test('tokens: secrets are unique', async (t) => {
-  const secret_hash = Buffer.from('the same')
-  await newToken({ secret_hash })
-  t.is(await broken(newToken({ secret_hash })), 'tokens_secret_hash')
-})
-
-test('tokens: a token cannot be bound to its owner', async (t) => {
-  const account = await tables().account()
-  t.is(await broken(tables().token(account, { user_override_id: account })), 'tokens_override_not_owner')
-})
-
-test('tokens: a bound token has neither perm_manage_tokens nor an MFA state', async (t) => {
-  const bound = await tables().account()
-  for (const [members, constraint] of [
-    [{ perm_manage_tokens: true }, 'tokens_override_no_management'],
-    [{ mfa: false }, 'tokens_override_no_mfa'],
-    [{ mfa: true }, 'tokens_override_no_mfa'],
-    [{}, undefined],
-  ] as const) {
-    t.is(await broken(newToken({ user_override_id: bound, ...members })), constraint)
-    const { token } = await newToken(members)
-    t.is(await broken(sql('update tokens set user_override_id = $1 where id = $2', bound, token)), constraint)
-  }
-})
-
-test('tokens: once bound, a token stays bound to the same account', async (t) => {
-  const [bound, other] = [await tables().account(), await tables().account()]
-  const { token } = await newToken()
-  t.is(await broken(sql('update tokens set user_override_id = $1 where id = $2', bound, token)), undefined)
-  for (const changed of [other, null]) {
-    const update = sql('update tokens set user_override_id = $1 where id = $2', changed, token)
-    t.is(await broken(update), 'tokens_override_immutable')
-  }
-  t.is(await broken(sql('update tokens set user_override_id = $1 where id = $2', bound, token)), undefined)
-  t.is(await broken(sql(`update tokens set name = 'other' where id = $1`, token)), undefined)
-})
-
-test('tokens: a token whose policies name a domain cannot be bound', async (t) => {
-  const { account, token } = await newToken()
-  await policy(token)
-  await policy(token, { domain_id: await tables().domain(account) })
-  const bound = await tables().account()
-  const update = sql('update tokens set user_override_id = $1 where id = $2', bound, token)
-  t.is(await broken(update), 'tokens_bind_without_domains')
-})
-
-for (const end of ['owner', 'bound account']) {
-  test(`tokens: a bound token is deleted with its ${end}`, async (t) => {
-    const bound = await tables().account()
-    const { account, token } = await newToken({ user_override_id: bound })
-    await sql('delete from accounts where id = $1', end === 'owner' ? account : bound)
-    t.is((await tables().pool.query('select from tokens where id = $1', [token])).rowCount, 0)
+for (const end of ['owner', 'bound']) {
+  test(`a bound token is deleted with its account: ${end}`, async (t) => {
+    const filled = await fill()
+    for (const sql of [BIND, 'delete from domains where id in (:domain, :domainOfBound)']) {
+      await tables().pool.query(filled(sql))
+    }
+    await tables().pool.query(filled(`delete from accounts where id = :${end}`))
+    t.is((await tables().pool.query(filled('select from tokens where id = :token'))).rowCount, 0)
   })
 }
 
-test('policies: a pattern is a text, and another policy than the subname of the same text', async (t) => {
-  const { token } = await newToken()
-  await policy(token)
-  t.is(await broken(policy(token, { type: 'A', is_pattern: true })), 'policies_pattern')
-  await policy(token, { subname: '*.a' })
-  await policy(token, { subname: '*.a', is_pattern: true })
-  t.is(await broken(policy(token, { subname: '*.a', is_pattern: true, perm_write: true })), 'policies_scope')
-})
-
-test('policies: the default policy cannot be deleted, made specific or moved while there are others', async (t) => {
-  const [{ token }, other] = [await newToken(), await newToken()]
-  const fallback = await policy(token)
-  await policy(token, { type: 'A' })
-  t.is(await broken(sql('delete from policies where id = $1', fallback)), 'policies_default_first')
-  t.is(await broken(sql(`update policies set subname = 'a' where id = $1`, fallback)), 'policies_default_first')
-  const move = sql('update policies set token_id = $1 where id = $2', other.token, fallback)
-  t.is(await broken(move), 'policies_default_first')
-  await sql('delete from policies where token_id = $1 and type is not null', token)
-  t.is(await broken(sql('delete from policies where id = $1', fallback)), undefined)
-})
-
-test('policies: auto_policy requires a default policy without perm_write', async (t) => {
-  const { token } = await newToken()
-  const set = () => sql('update tokens set auto_policy = true where id = $1', token)
-  t.is(await broken(set()), 'policies_auto_policy')
-  const fallback = await policy(token, { perm_write: true })
-  t.is(await broken(set()), 'policies_auto_policy')
-  await sql('update policies set perm_write = false where id = $1', fallback)
-  t.is(await broken(set()), undefined)
-  t.is(await broken(sql('update policies set perm_write = true where id = $1', fallback)), 'policies_auto_policy')
-  t.is(await broken(sql('delete from policies where id = $1', fallback)), 'policies_auto_policy')
-  await sql('update tokens set auto_policy = false where id = $1', token)
-  t.is(await broken(sql('delete from policies where id = $1', fallback)), undefined)
-})
-
-test('policies: a token with auto_policy and its default policy can be made in one transaction', async (t) => {
+test('a token with auto_policy and its default policy can be made in one transaction', async (t) => {
   const account = await tables().account()
   t.is(await broken(tables().token(account, { auto_policy: true })), 'policies_auto_policy')
   const client = await tables().pool.connect()
@@ -137,78 +120,37 @@ test('policies: a token with auto_policy and its default policy can be made in o
   client.release()
 })
 
-test('policies: the default policy cannot be deleted while a specific one is being added', async (t) => {
-  const { token } = await newToken()
-  const fallback = await policy(token)
-  const outcome = await brokenAcross(
-    tables().pool,
-    (client) => insert(client, 'policies', { created: 'now', token_id: token, type: 'A' }),
-    (client) => client.query('delete from policies where id = $1', [fallback]),
-  )
-  t.is(outcome, 'policies_default_first')
-})
+/** Statements of two concurrent transactions, after those that make what they change. */
+const RACES: [what: string, constraint: string, before: string[], first: string, second: string][] = [
+  ['two default policies are added', 'policies_scope', [], policy(), policy({ perm_write: 'true' })],
+  ['a specific policy is added, and the default one deleted', 'policies_default_first', [policy()], OF_TYPE, remove],
+  ['the default policy is deleted, and a specific one added', 'policies_default_first', [policy()], remove, OF_TYPE],
+  ['auto_policy is set, and the default policy permits', 'policies_auto_policy', [policy()], AUTO, permit],
+]
 
-test('policies: they can name only domains of the account that the token acts as', async (t) => {
-  const bound = await tables().account()
-  const { account, token } = await newToken({ user_override_id: bound })
-  await policy(token)
-  t.is(await broken(policy(token, { domain_id: await tables().domain(account) })), 'policies_own_domain')
-  t.is(await broken(policy(token, { domain_id: await tables().domain(bound) })), undefined)
-})
+for (const [what, constraint, before, first, second] of RACES) {
+  test(`if at the same time ${what}, that breaks ${constraint}`, async (t) => {
+    const filled = await fill()
+    for (const sql of before) await tables().pool.query(filled(sql))
+    const outcome = await brokenAcross(
+      tables().pool,
+      (client) => client.query(filled(first)),
+      (client) => client.query(filled(second)),
+    )
+    t.is(outcome, constraint)
+  })
+}
 
-test('policies: two concurrent transactions cannot add two default policies', async (t) => {
-  const { token } = await newToken()
-  const outcome = await brokenAcross(
-    tables().pool,
-    (client) => insert(client, 'policies', { created: 'now', token_id: token }),
-    (client) => insert(client, 'policies', { created: 'now', token_id: token, perm_write: true }),
-  )
-  t.is(outcome, 'policies_scope')
-})
-
-test('policies: a specific one cannot be added while the default one is being deleted', async (t) => {
-  const { token } = await newToken()
-  const fallback = await policy(token)
-  const outcome = await brokenAcross(
-    tables().pool,
-    (client) => client.query('delete from policies where id = $1', [fallback]),
-    (client) => insert(client, 'policies', { created: 'now', token_id: token, type: 'A' }),
-  )
-  t.is(outcome, 'policies_default_first')
-})
-
-test('policies: the default one cannot become permissive while auto_policy is being switched on', async (t) => {
-  const { token } = await newToken()
-  const fallback = await policy(token)
-  const outcome = await brokenAcross(
-    tables().pool,
-    (client) => client.query('update tokens set auto_policy = true where id = $1', [token]),
-    (client) => client.query('update policies set perm_write = true where id = $1', [fallback]),
-  )
-  t.is(outcome, 'policies_auto_policy')
-})
-
-test('policies: uncommitted additions and deletions of policies do not block the use of the token', async (t) => {
-  const { account, token } = await newToken()
-  const [old, young] = [await tables().domain(account), await tables().domain(account)]
-  await policy(token)
-  await policy(token, { domain_id: old })
+test('uncommitted additions and deletions of policies do not block the use of the token', async (t) => {
+  const filled = await fill()
+  for (const sql of [policy(), policy({ domain_id: ':domain' })]) await tables().pool.query(filled(sql))
   const client = await tables().pool.connect()
   await client.query('begin')
-  await insert(client, 'policies', { created: 'now', token_id: token, domain_id: young, perm_write: true })
-  await client.query('delete from domains where id = $1', [old])
+  await client.query(filled(OF_TYPE))
+  await client.query(filled('delete from domains where id = :domain'))
   const use = await tables().pool.connect()
   await use.query(`set lock_timeout = '100ms'`)
-  t.is(await broken(use.query('update tokens set last_used = now() where id = $1', [token])), undefined)
+  t.is(await broken(use.query(filled(set('last_used = now()')))), undefined)
   await client.query('rollback')
   for (const connection of [client, use]) connection.release(true)
-})
-
-test('policies: a default policy cannot be made specific, or moved to a token that has one', async (t) => {
-  const [{ token }, other] = [await newToken(), await newToken()]
-  const fallback = await policy(token)
-  await policy(other.token)
-  t.is(await broken(sql(`update policies set type = 'A' where id = $1`, fallback)), 'policies_default_first')
-  const move = sql('update policies set token_id = $1 where id = $2', other.token, fallback)
-  t.is(await broken(move), 'policies_scope')
 })
