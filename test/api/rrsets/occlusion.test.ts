@@ -88,25 +88,6 @@ for (const [present, added, below, cut] of REFUSED) {
   })
 }
 
-const ACCEPTED: [present: string, added: string][] = [
-  ['a NS', 'b.a A'],
-  ['a NS', 'b.a DNAME'],
-  ['a NS', 'a DS'],
-  ['b.a A, b.a TXT', 'a NS'],
-  ['a NS', '* NS'],
-  ['a A', '* NS'],
-  ['a DNAME', 'a A'],
-  ['a DNAME', 'ba A'],
-  ['@ DNAME', '@ A'],
-]
-
-for (const [present, added] of ACCEPTED) {
-  test(`beside ${present || 'nothing'}, the API accepts ${added}`, async (t) => {
-    const { api, path } = await zone(present)
-    t.is((await api.post(path, item(added))).status, 201)
-  })
-}
-
 /** Contents that some secondary refuses, and whether the API does. docs/operators/secondaries.md lists those that it accepts. */
 const SECONDARIES: [what: string, rrsets: RRsetBody[], accepted: boolean][] = [
   ['NS and DS below another delegation', items('a NS, b.a NS, b.a DS'), false],

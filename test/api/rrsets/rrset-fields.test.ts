@@ -31,6 +31,10 @@ const notLowercase = (subname: string) => `Invalid value (not lowercase): ${subn
 const notUppercase = (type: string) => `Invalid value (not uppercase): ${type}`
 const unsupported = (type: string) => `The ${type} RR set type is currently unsupported.`
 const noList = (type: string) => `Expected a list of items but got type "${type}".`
+const DUPLICATE = 'Duplicate: records must be semantically unique'
+const NO_ADDRESS = 'Record content for type A malformed: Text input is malformed.'
+
+const object = (...texts: string[]) => ({ non_field_errors: texts })
 
 /** A subname of `length` characters, in labels of 63 at most. */
 function subnameOf(length: number, letter = 'a'): string {
@@ -139,6 +143,8 @@ const ANY: [members: RRsetBody, problems: Record<string, string[]>][] = [
     { records: ['x'.repeat(63_997)] },
     { records: ['Ensure this field has no more than 64000 characters after JSON encoding (it has 64001).'] },
   ],
+  [{ records: ['1.2.3.4', '1.2.3.4', 'x'] }, object(NO_ADDRESS)],
+  [{ records: ['1.2.3.4', ' 1.2.3.4'] }, object(DUPLICATE)],
 ]
 
 function title(members: RRsetBody): string {
@@ -250,15 +256,11 @@ const EXISTS = 'Another RRset with the same subdomain and type exists for this d
 const conflict = (types: string) =>
   `RRset with conflicting type present at same subname: database (${types}). ` +
   '(No other RRsets are allowed alongside CNAME.)'
-const DUPLICATE = 'Duplicate: records must be semantically unique'
-const NO_ADDRESS = 'Record content for type A malformed: Text input is malformed.'
 const CNAME_MULTIPLE = 'CNAME RRset cannot have multiple records.'
 const CNAME_APEX = 'CNAME RRset cannot have empty subname.'
 
 /** Different names of 5 characters. */
 const NAMES = Array.from({ length: 4091 }, (_, i) => `${(i + 46_656).toString(36)}.`)
-
-const object = (...texts: string[]) => ({ non_field_errors: texts })
 
 /** The RRsets of the zone, those posted, and the problems: only those of the first layer that fails. */
 const LAYERS: [title: string, before: RRsetBody[], members: RRsetBody, problems: object][] = [
@@ -354,20 +356,24 @@ test('at an apex without NS RRset, all rules of a CNAME apply', async (t) => {
   t.deepEqual([answer.status, answer.text], [400, JSON.stringify(object(CNAME_MULTIPLE, CNAME_APEX))])
 })
 
-for (const method of ['PUT', 'PATCH']) {
-  test(`${method} has the same layers from the content on`, async (t) => {
-    const { api, domain } = await newZone(service())
-    const shown = await newRRset(api, domain)
-    await newRRset(api, domain, { subname: 'alias', type: 'CNAME', records: ['a.test.'] })
-    const rows: [path: string, members: RRsetBody, text: string][] = [
-      ['www/A', { records: ['1.2.3.4', '1.2.3.4', 'x'] }, NO_ADDRESS],
-      ['www/A', { records: ['1.2.3.4', ' 1.2.3.4'] }, DUPLICATE],
-      ['alias/CNAME', { subname: 'alias', type: 'CNAME', records: ['a.test.', 'b.test.'] }, CNAME_MULTIPLE],
-    ]
-    for (const [path, members, text] of rows) {
-      const answer = await api.send(method, `/domains/${domain}/rrsets/${path}/`, rrset(members))
-      t.deepEqual([answer.status, answer.text], [400, JSON.stringify(object(text))])
-    }
-    t.deepEqual((await api.get(`/domains/${domain}/rrsets/www/A/`)).json, shown)
+for (const method of ['POST', 'PUT', 'PATCH']) {
+  test(`a bulk ${method} reports the same problems at the items that have them, however often they occur`, async (t) => {
+    const { api, rrsets } = await untouched()
+    const required = ['This field is required.']
+    // Subnames and types that are no texts, or have characters that none may have, are another thing in a bulk write.
+    const isText = (value: unknown) => typeof value === 'string' && !/[\0\ud800]/.test(value)
+    const rows = [...CREATION, ...ANY, ...LAYERS.flatMap(([, before, ...row]) => (before.length === 0 ? [row] : []))]
+      .filter(([{ subname = '', type = '' }]) => isText(subname) && isText(type))
+      // The length of a message depends on names. No records are a deletion in PUT and PATCH.
+      .filter(([{ records }]) => records !== NAMES && (method === 'POST' || JSON.stringify(records) !== '[]'))
+    const again = rows.filter(([members]) => !('subname' in members))
+    const all = [...rows, ...again, ...again].map(([members, problems], i) => [
+      { subname: `n${i}`, ...members },
+      problems,
+    ])
+    const items = [...all.map(([members]) => rrset(members)), rrset(), { subname: 'x' }]
+    const answer = await api.send(method, rrsets, items)
+    const expected = [...all.map(([, problems]) => problems), {}, { type: required, ttl: required, records: required }]
+    t.deepEqual([answer.status, answer.json], [400, expected])
   })
 }

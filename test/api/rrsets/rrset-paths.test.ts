@@ -100,14 +100,6 @@ test('DELETE of a path that only resembles that of an RRset deletes nothing', as
   t.is((await api.get(base)).text, before)
 })
 
-test('an empty subname in the path is 404, for every method', async (t) => {
-  const { api } = await service().account()
-  const { base } = await zone(api)
-  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    t.is((await api.send(method, `${base}//A/`)).status, 404, method)
-  }
-})
-
 test('PATCH, PUT and DELETE accept the same paths as GET', async (t) => {
   const { api } = await service().account()
   const { base } = await zone(api)
