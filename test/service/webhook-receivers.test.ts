@@ -1,4 +1,5 @@
 import test from 'ava'
+import fc from 'fast-check'
 import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
@@ -26,151 +27,66 @@ const built = (file: string) => join(projectFolder(), 'build', 'src', file)
 const never = new AbortController().signal
 
 for (const url of [
-  ...[
-    'http://example.org/',
-    'ftp://example.org/',
-    'file:///etc/passwd',
-    'gopher://example.org/',
-    'javascript:alert(1)',
-  ],
-  ...[
-    'https:example.org',
-    'https:/example.org/',
-    'https:///example.org/',
-    '//example.org/',
-    'example.org',
-    '',
-    'https://',
-  ],
-  ...[
-    'https://user@example.org/',
-    'https://user:pass@example.org/',
-    'https://@example.org/',
-    'https://example.org#@10.0.0.1/',
-  ],
-  ...[
-    'https://example.org\\@10.0.0.1/',
-    'https:\\\\10.0.0.1/',
-    'https://exa\nmple.org/',
-    ' https://10.0.0.1/',
-    'https://example.org/\t',
-  ],
-  ...['https://example.org:22/', 'https://example.org:25/', 'https://example.org:0/', 'https://example.org:80/'],
-  ...[
-    'https://example.org:65536/',
-    'https://example.org./',
-    'https://localhost./',
-    `https://example.org/${'x'.repeat(2_000)}`,
-  ],
-  ...['https://127.0.0.1/', 'https://127.1/', 'https://2130706433/', 'https://0x7f000001/', 'https://017700000001/'],
-  ...['https://0177.0.0.1/', 'https://0x7f.0x0.0x0.0x1/', 'https://127.0.0.1./', 'https://0/', 'https://0.0.0.0/'],
-  ...['https://１２７.０.０.１/', 'https://127。0。0。1/', 'https://%31%32%37.0.0.1/', 'https://①②⑦.0.0.1/'],
-  ...['https://10.0.0.1/', 'https://172.31.255.255/', 'https://192.168.0.1/', 'https://169.254.169.254/latest/'],
-  ...[
-    'https://100.64.0.1/',
-    'https://192.0.0.192/',
-    'https://198.18.0.1/',
-    'https://224.0.0.1/',
-    'https://255.255.255.255/',
-  ],
-  ...[
-    'https://[::1]/',
-    'https://[::]/',
-    'https://[::ffff:10.0.0.1]/',
-    'https://[::ffff:7f00:1]/',
-    'https://[::127.0.0.1]/',
-  ],
-  ...['https://[64:ff9b::10.0.0.1]/', 'https://[64:ff9b:1::a00:1]/', 'https://[2002:a00:1::]/', 'https://[2001::1]/'],
-  ...[
-    'https://[fe80::1]/',
-    'https://[fe80::1%25eth0]/',
-    'https://[fe80::1%eth0]/',
-    'https://[fc00::1]/',
-    'https://[fec0::1]/',
-  ],
-  ...['https://[ff02::1]/', 'https://[fd00:ec2::254]/', 'https://[::ffff:0:127.0.0.1]/', 'https://[100::1]/'],
-  // Numbers that are too large, short, or of several bases.
-  ...['https://4294967295/', 'https://6425673729/', 'https://0000000000177.0.0.1/', 'https://0x/', 'https://0x7f.1/'],
-  ...['https://10.1/', 'https://2130706433./', 'https://1.2.3.256/', 'https://1.2.3.4.5/', 'https://foo.127.0.0.1/'],
-  // Digits, dots and letters that are repaired, and what nobody sees.
-  ...[
-    'https://⑫⑦.⓪.⓪.①/',
-    'https://⑯⑨.254.169.254/',
-    'https://𝟙𝟚𝟟.0.0.1/',
-    'https://127｡0｡0｡1/',
-    'https://127．0．0．1/',
-  ],
-  ...['https://127%2e0%2e0%2e1/', 'https://127%E3%80%820.0.1/', 'https://१२७.0.0.1/', 'https://lo\u00adcalhost/'],
-  ...[
-    'https://127.0.0.1\u200b/',
-    'https://lo\u200dcalhost/',
-    '\ufeffhttps://example.org/',
-    'https://example.org/\u2028',
-  ],
-  ...['https://exa%00mple.org/', 'https://example.org%0d%0a/', 'https://example.org%2f@x/', 'https://%5b::1%5d/'],
-  ...[
-    'https://example.org/\0',
-    'https://example.org/ HTTP/1.1',
-    'https://example.org/\r\nHost: x',
-    'https://exa\ud800mple.org/',
-  ],
-  // Users, schemes, ports.
-  ...[
-    'https://:@example.org/',
-    'https://127.0.0.1@example.org/',
-    'https://example.org:443@127.0.0.1/',
-    'https://example.org/?#',
-  ],
-  ...[
-    'blob:https://example.org/1',
-    'view-source:https://example.org/',
-    'http+unix://%2fvar%2frun%2fx/',
-    'wss://example.org/',
-  ],
-  ...[
-    'https:////127.0.0.1/',
-    'ｈttps://example.org/',
-    'https://xn--/',
-    'https://example.org../',
-    'https://example.org:x/',
-  ],
-  ...[
-    'https://example.org:442/',
-    'https://example.org:444/',
-    'https://example.org:1023/',
-    'https://example.org:000022/',
-  ],
-  ...['https://example.org:-1/', 'https://example.org:+443/', 'https://example.org:4４3/', 'https://example.org:443 /'],
-  // Networks, and their edges.
-  ...['https://127.255.255.254/', 'https://172.16.0.0/', 'https://192.168.255.255/', 'https://169.254.0.0/'],
-  ...['https://100.127.255.255/', 'https://100.100.100.200/', 'https://0.255.255.255/', 'https://198.19.255.255/'],
-  ...['https://192.88.99.1/', 'https://239.255.255.255/', 'https://240.0.0.1/', 'https://192.0.2.2/'],
-  ...['https://198.51.100.1/', 'https://203.0.113.255/', 'https://[2001:db8::1]/', 'https://[3fff:fff::1]/'],
-  ...[
-    'https://[64:ff9b::808:808]/',
-    'https://[2002:808:808::]/',
-    'https://[2001:0:808:808::]/',
-    'https://[2001:20::1]/',
-  ],
-  ...[
-    'https://[5f00::1]/',
-    'https://[4000::1]/',
-    'https://[1fff::1]/',
-    'https://[100:0:0:1::1]/',
-    'https://[ff0e::1]/',
-  ],
-  ...[
-    'https://[127.0.0.1]/',
-    'https://[::ffff:127.1]/',
-    'https://[::1%25lo]/',
-    'https://[::1]%25lo/',
-    'https://[v1.x]/',
-  ],
+  // Schemes, slashes, users, fragments, ports, final dots.
+  ...['http://example.org/', 'ftp://example.org/', 'javascript:alert(1)', 'blob:https://example.org/1', ''],
+  ...['https:example.org', 'https:/example.org/', 'https:///example.org/', '//example.org/', 'example.org', 'https://'],
+  ...['https://user@example.org/', 'https://:@example.org/', 'https://127.0.0.1@example.org/'],
+  ...['https://example.org:443@127.0.0.1/', 'https://example.org#@10.0.0.1/', 'https://example.org/?#'],
+  ...['https://example.org:0/', 'https://example.org:442/', 'https://example.org:1023/', 'https://example.org:65536/'],
+  ...['https://example.org:000022/', 'https://example.org:-1/', 'https://example.org:+443/', 'https://example.org:x/'],
+  ...['https://example.org./', 'https://example.org../', 'https://localhost./', 'https://127.0.0.1./'],
+  // What readers of URLs repair, and what nobody sees.
+  ...['https://example.org\\@10.0.0.1/', 'https:\\\\10.0.0.1/', 'https:////127.0.0.1/', 'ｈttps://example.org/'],
+  ...['https://exa\nmple.org/', 'https://example.org/\t', ' https://10.0.0.1/', 'https://example.org:443 /'],
+  ...['https://example.org/\0', 'https://example.org/ HTTP/1.1', 'https://example.org/\r\nHost: x'],
+  ...['https://lo\u00adcalhost/', 'https://127.0.0.1\u200b/', '\ufeffhttps://example.org/', 'https://a.org/\u2028'],
+  ...['https://exa\ud800mple.org/', 'https://exa%00mple.org/', 'https://example.org%2f@x/', 'https://%5b::1%5d/'],
+  ...['https://xn--/', `https://example.org/${'x'.repeat(2_000)}`],
+  // Numbers that are no addresses, or of several bases.
+  ...['https://4294967296/', 'https://1.2.3.256/', 'https://1.2.3.4.5/', 'https://foo.127.0.0.1/', 'https://0x/'],
+  ...['https://①②⑦.0.0.1/', 'https://𝟙𝟚𝟟.0.0.1/', 'https://१२७.0.0.1/', 'https://127%E3%80%820.0.1/'],
+  // Networks of IPv6, and what they have of IPv4.
+  ...['https://[::1]/', 'https://[::]/', 'https://[::ffff:7f00:1]/', 'https://[::127.0.0.1]/', 'https://[127.0.0.1]/'],
+  ...['https://[64:ff9b::808:808]/', 'https://[64:ff9b:1::a00:1]/', 'https://[2002:808:808::]/', 'https://[2001::1]/'],
+  ...['https://[fe80::1]/', 'https://[fe80::1%25eth0]/', 'https://[fd00:ec2::254]/', 'https://[ff02::1]/'],
+  ...['https://[2001:db8::1]/', 'https://[3fff:fff::1]/', 'https://[4000::1]/', 'https://[1fff::1]/'],
 ]) {
   test(`no receiver is at ${JSON.stringify(url.slice(0, 60))}`, (t) => {
     t.true('problem' in readUrl(config, url))
   })
 }
+
+/** The first and the last addresses of networks that are not public. */
+const NOT_PUBLIC = ['0.0.0.0', '0.255.255.255', '10.0.0.0', '10.255.255.255', '100.64.0.0', '100.127.255.255'].concat(
+  ...['127.0.0.0', '127.255.255.255', '169.254.0.0', '169.254.255.255', '172.16.0.0', '172.31.255.255'],
+  ...['192.168.0.0', '192.168.255.255', '192.0.0.0', '192.0.0.255', '192.88.99.0', '192.88.99.255'],
+  ...['198.18.0.0', '198.19.255.255', '224.0.0.0', '255.255.255.255', '192.0.2.0', '192.0.2.255'],
+  ...['198.51.100.0', '198.51.100.255', '203.0.113.0', '203.0.113.255'],
+)
+
+/** How digits and dots can be written. */
+const DIGITS = fc.constantFrom('', '０１２３４５６７８９', '𝟎𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖𝟗')
+const DOT = fc.constantFrom('.', '。', '．', '｡', '%2e')
+
+test('no receiver is at an address that is not public, however it is written', (t) => {
+  const base = fc.constantFrom(['', 10], ['0x', 16], ['0', 8], ['0000', 8]) as fc.Arbitrary<[string, number]>
+  const bases = fc.array(base, { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(fc.constantFrom(...NOT_PUBLIC), bases, DIGITS, DOT, (address, written, digits, dot) => {
+      const octets = address.split('.').map(Number)
+      // The last number has all octets that are left.
+      const numbers = written.map((_, i) =>
+        (i < written.length - 1 ? [octets[i]!] : octets.slice(i)).reduce((sum, octet) => sum * 256 + octet, 0),
+      )
+      const texts = numbers.map((number, i) => written[i]![0] + number.toString(written[i]![1]))
+      const disguised = texts.map((text) => text.replace(/\d/g, (digit) => Array.from(digits)[Number(digit)] ?? digit))
+      const host = disguised.join(dot)
+      t.is(new URL(`https://${host}/`).hostname, address)
+      t.true('problem' in readUrl(config, `https://${host}/`), host)
+    }),
+    { numRuns: 1000 },
+  )
+})
 
 test('receivers may be at names, at public addresses, and at high ports', (t) => {
   for (const [text, url] of [
