@@ -3,6 +3,7 @@ import { createLog } from '../../src/log.ts'
 import type { Waits } from '../../src/nameserver/nameserver.ts'
 import { type Backends, createSystem } from '../../src/process/create-system.ts'
 import { readConfig } from '../../src/settings/config.ts'
+import { query } from '../../src/store/database.ts'
 import type { System } from '../../src/system.ts'
 import { type Account, type AccountOptions, createAccount } from './clients/accounts.ts'
 import { newZone, type RRsetBody, type Zone } from './clients/api.ts'
@@ -24,6 +25,8 @@ import {
 export interface TestService extends Servers, LocalService {
   /** A new account, and a client with a token of its own. */
   account(options?: AccountOptions): Promise<Account>
+  /** Runs a statement in its database. */
+  sql: <Row>(text: string, values?: Record<string, unknown>) => Promise<Row[]>
 }
 
 /** Services that come and go on some servers: in this process, or as processes that are killed. */
@@ -142,6 +145,7 @@ async function startTestService(
     ...servers,
     ...service,
     account: (options) => createAccount(service.system, service.url, options),
+    sql: (text, values) => query(service.system.db, text, values),
     async close() {
       servers.proxy.heal()
       await service.stop()

@@ -1,4 +1,3 @@
-import { query } from '../../../src/store/database.ts'
 import { tables } from '../../../src/store/dump.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer } from '../../support/clients/client.ts'
@@ -51,7 +50,7 @@ test('the mail goes to the new address even if it is taken; its link is refused 
   const refused = await service().anonymous.post(path)
   t.deepEqual(said(refused), [400, '{"new_email":["You already have another account with this email address."]}'])
   t.true(await canLogIn(service(), one.email, PASSWORD))
-  await query(service().system.db, 'delete from accounts where id = :id', { id: other.id })
+  await service().sql('delete from accounts where id = :id', { id: other.id })
   t.is((await service().anonymous.post(path)).status, 200)
 })
 
@@ -239,8 +238,7 @@ test('a link deletes the account and its tokens', async (t) => {
   t.deepEqual(said(await service().anonymous.post(path)), [200, '{"detail":"All your data has been deleted."}'])
   t.is((await api.get('/domains/')).status, 401)
   t.is(await people.accountOf(service(), someone.email), undefined)
-  const [kept] = await query<{ left: number }>(
-    service().system.db,
+  const [kept] = await service().sql<{ left: number }>(
     'select count(*) as left from confirmations where account_id = :id and parameters <> :none',
     { id: someone.id, none: {} },
   )
@@ -253,20 +251,19 @@ test('a deleted account leaves no name of its domains, nor its address, and seri
   const { api } = await addToken(service(), someone.id, { permCreateDomain: true, permDeleteDomain: true })
   const name = await newDomain(api)
   const ahead = 3_000_000_000
-  await query(db, 'update domains set version = :ahead where name = :name', { ahead, name })
+  await service().sql('update domains set version = :ahead where name = :name', { ahead, name })
   t.is((await api.delete(`/domains/${name}/`)).status, 204)
   const deletion = await people.deletionLink(service(), someone)
   t.is((await service().anonymous.post(deletion.path)).status, 200)
   const found: string[] = []
   for (const table of await tables(db)) {
     const sql = `select from ${table} as row where row::text like any (:texts)`
-    if ((await query(db, sql, { texts: [`%${name}%`, `%${someone.email}%`] })).length > 0) found.push(table)
+    if ((await service().sql(sql, { texts: [`%${name}%`, `%${someone.email}%`] })).length > 0) found.push(table)
   }
   t.deepEqual(found, [])
   const other = await service().account()
   t.is((await other.api.post('/domains/', { name })).status, 201)
-  const [{ version } = { version: 0 }] = await query<{ version: number }>(
-    db,
+  const [{ version } = { version: 0 }] = await service().sql<{ version: number }>(
     'select version from domains where name = :name',
     { name },
   )
@@ -279,10 +276,10 @@ test('an account with domains is not deleted: neither the request nor the link s
   const { path } = await people.deletionLink(service(), someone)
   const name = await newDomain(api)
   const sql = 'update domains set owner_id = :owner where name = :name'
-  await query(service().system.db, sql, { owner: someone.id, name })
+  await service().sql(sql, { owner: someone.id, name })
   t.deepEqual(said(await service().anonymous.post(DELETE, someone.credentials)), [409, DOMAINS_LEFT])
   t.deepEqual(said(await service().anonymous.post(path)), [409, DOMAINS_LEFT])
-  await query(service().system.db, sql, { owner: id, name })
+  await service().sql(sql, { owner: id, name })
   t.is((await service().anonymous.post(path)).status, 200)
 })
 

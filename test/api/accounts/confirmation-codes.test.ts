@@ -1,5 +1,4 @@
 import { generateSecret } from '../../../src/service/tokens/secrets.ts'
-import { query } from '../../../src/store/database.ts'
 import * as people from '../../support/clients/people.ts'
 import {
   accountOf,
@@ -44,7 +43,7 @@ const post = async (path: string) => said(await service().anonymous.post(path, B
 
 /** All rows of `accounts`, to check that nothing has changed. */
 async function accounts(): Promise<string> {
-  return JSON.stringify(await query(service().system.db, 'select * from accounts order by id'))
+  return JSON.stringify(await service().sql('select * from accounts order by id'))
 }
 
 for (const action of ACTIONS) {
@@ -110,7 +109,7 @@ for (const action of ACTIONS) {
 
   test(`${action}: the code of a deleted account is 400 with "This user does not exist"`, async (t) => {
     const { link, someone } = await linkFor(action)
-    await query(service().system.db, 'delete from accounts where id = :id', { id: someone.id })
+    await service().sql('delete from accounts where id = :id', { id: someone.id })
     t.deepEqual(await post(link.path), [400, NO_USER])
   })
 
@@ -217,11 +216,9 @@ test('an invalid code is reported before an invalid body', async (t) => {
 
 test('the database and the log contain no usable code', async (t) => {
   const { link } = await linkFor('reset-password')
-  await eventually(
-    async () => !JSON.stringify(await query(service().system.db, 'select payload from work')).includes(link.code),
-  )
+  await eventually(async () => !JSON.stringify(await service().sql('select payload from work')).includes(link.code))
   for (const table of ['confirmations', 'work', 'accounts']) {
-    const rows = await query(service().system.db, `select * from ${table}`)
+    const rows = await service().sql(`select * from ${table}`)
     t.false(JSON.stringify(rows).includes(link.code), table)
   }
   t.false(service().logged().includes(link.code))
@@ -229,9 +226,8 @@ test('the database and the log contain no usable code', async (t) => {
 
 test('expired codes are deleted', async (t) => {
   const { link } = await linkFor('reset-password')
-  const { system } = service()
-  await query(system.db, `update confirmations set expires = expires - interval '13 h'`)
+  await service().sql(`update confirmations set expires = expires - interval '13 h'`)
   t.deepEqual(await post(link.path), [400, INVALID_CODE])
   await linkFor('reset-password')
-  t.is((await query(system.db, 'select from confirmations')).length, 1)
+  t.is((await service().sql('select from confirmations')).length, 1)
 })

@@ -1,5 +1,4 @@
 import { addKnownNetwork } from '../../../src/store/accounts/accounts.ts'
-import { query } from '../../../src/store/database.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import { solved } from '../../support/clients/captchas.ts'
 import type { Answer } from '../../support/clients/client.ts'
@@ -161,8 +160,7 @@ test('strangers fill no activity: of a network one entry an hour, of all twenty,
   const { id, email } = await person(service())
   const { api } = await addToken(service(), id, { permManageTokens: true, permCreateDomain: true })
   const name = await newDomain(api)
-  const octets = async () =>
-    query(service().system.db, 'select history_octets from domains where name = :name', { name })
+  const octets = async () => service().sql('select history_octets from domains where name = :name', { name })
   const [before, counted] = [await activityOf(api), await octets()]
   const networks = [...Array.from({ length: 23 }, (_, i) => `203.0.113.${i}`), '2001:db8:0:7:']
   networks.reverse()

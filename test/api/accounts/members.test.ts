@@ -1,6 +1,5 @@
 import { remove } from '../../../src/service/accounts/accounts.ts'
 import { authenticate } from '../../../src/service/tokens/authentication.ts'
-import { query } from '../../../src/store/database.ts'
 import * as domains from '../../../src/store/domains/domains.ts'
 import { freshName, newDomain, newRRset, succeeded as answered } from '../../support/clients/api.ts'
 import { type Answer, Client } from '../../support/clients/client.ts'
@@ -249,7 +248,7 @@ test('an invitation that nobody can accept changes nothing', async (t) => {
     { domains: ['An admin sees all domains: this must be null.'] },
   )
   await refused({ email, role: 'editor', domains: [1] }, { domains: ['Item 0: Must be a string.'] })
-  await query(service().system.db, `update accounts set state = 'active' where id = :id`, { id: owner.id })
+  await service().sql(`update accounts set state = 'active' where id = :id`, { id: owner.id })
 })
 
 test('an account has at most LIMIT_MEMBERS members and invitations', async (t) => {
@@ -273,11 +272,9 @@ test('an invitation ends with its time, its deletion, and a change of the creden
     return { id, path: (await linkTo(service(), member.email)).path }
   }
   const expired = await invite()
-  await query(
-    service().system.db,
-    `update confirmations set expires = now() - interval '1 second' where account_id = :id`,
-    { id: owner.id },
-  )
+  await service().sql(`update confirmations set expires = now() - interval '1 second' where account_id = :id`, {
+    id: owner.id,
+  })
   const WEEK = INVALID_CODE.replace('12:00:00', '7 00:00:00')
   t.deepEqual(said(await service().anonymous.post(expired.path, {})), [400, WEEK])
   const deleted = await invite()
@@ -362,7 +359,7 @@ test('tokens that an admin has made name their maker, and end with the membershi
       }
       if (kept) {
         t.like(succeeded(await owner.api.get(`/auth/tokens/${made['id']}/`)), { maker: admin.email })
-        await query(service().system.db, 'delete from accounts where id = :id', { id: admin.personId })
+        await service().sql('delete from accounts where id = :id', { id: admin.personId })
         t.like(succeeded(await owner.api.get(`/auth/tokens/${made['id']}/`)), { maker: admin.email })
       }
     }
@@ -468,14 +465,10 @@ test('only a new login makes admins, also one of an admin', async (t) => {
     '{"detail":"Sign in again: an admin can be invited or made only within ten minutes of a login."}',
   ] as const
   const age = async (time: string) =>
-    query(
-      service().system.db,
-      `update tokens set created = now() - cast(:time as interval) where owner_id = any (:ids)`,
-      {
-        time,
-        ids: [owner.id, admin.personId],
-      },
-    )
+    service().sql(`update tokens set created = now() - cast(:time as interval) where owner_id = any (:ids)`, {
+      time,
+      ids: [owner.id, admin.personId],
+    })
   const roles = async () => (await membersOf(owner.api)).map(({ email, role }) => [email, role])
   await age('11 minutes')
   // It begins anew, but the person has not signed in again.
@@ -536,7 +529,7 @@ test('who was removed while a request is on its way sees no domain, confined or 
   const { id, secret } = await addToken(service(), (await loggedIn()).id, { userOverrideId: owner.id })
   await addPolicies(service(), id, { write: true })
   const actor = await authenticate(service().system, secret, '127.0.0.1')
-  await query(db, 'delete from tokens where id = :id', { id })
+  await service().sql('delete from tokens where id = :id', { id })
   t.deepEqual((await domains.page(db, actor)).rows, [])
 })
 
@@ -563,8 +556,7 @@ test('members are listed by page, with as many statements for many as for one', 
   const statements = async (path: string) =>
     (await statementsOf(async () => succeeded(await owner.api.get(path)))).length
   const few = await statements('/auth/members/?cursor=')
-  await query(
-    service().system.db,
+  await service().sql(
     `with people as (
        insert into accounts (created, email, state, credentials_changed)
        select now(), 'member' || n || '@many.test', 'active', now() from generate_series(1, 10000) as n returning id, email
@@ -579,8 +571,7 @@ test('members are listed by page, with as many statements for many as for one', 
   t.is(await statements('/auth/members/?cursor='), few)
   const page = await owner.api.get('/auth/members/?cursor=')
   t.is((succeeded(page) as unknown[]).length, 500)
-  await query(
-    service().system.db,
+  await service().sql(
     `with hosts as (
        insert into accounts (created, email, state, credentials_changed)
        select now(), 'host' || n || '@many.test', 'active', now() from generate_series(1, 1000) as n returning id

@@ -1,4 +1,3 @@
-import { query } from '../../../src/store/database.ts'
 import { addFirstPasskey, Authenticator, optionsOf } from '../../support/clients/authenticator.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { allLettersTo, letterTo } from '../../support/clients/mails.ts'
@@ -69,11 +68,7 @@ async function listed({ api }: { api: Client }): Promise<Shown[]> {
 
 /** Lets an hour pass for a token. */
 async function age({ token }: LoggedIn): Promise<void> {
-  await query(
-    service().system.db,
-    `update tokens set created = created - interval '11 min' where id = :id`,
-    token as never,
-  )
+  await service().sql(`update tokens set created = created - interval '11 min' where id = :id`, token as never)
 }
 
 test('the first passkey is added by the link in a mail; from then on, sessions need it', async (t) => {
@@ -122,7 +117,7 @@ test('a passkey signs in alone, as after a second factor', async (t) => {
   t.true(shown!.backed_up)
   t.not(shown!.last_used, null)
   const known = 'select known_networks as networks from accounts where id = :id'
-  t.deepEqual(await query(service().system.db, known, { id: somebody.id }), [{ networks: ['127.0.0.1'] }])
+  t.deepEqual(await service().sql(known, { id: somebody.id }), [{ networks: ['127.0.0.1'] }])
 })
 
 for (const algorithm of ['EdDSA', 'RS256'] as const) {

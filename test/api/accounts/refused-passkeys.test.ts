@@ -1,7 +1,6 @@
 import { sign } from 'node:crypto'
 import { generate } from 'selfsigned'
 import { removeAll } from '../../../src/service/accounts/second-factor.ts'
-import { query } from '../../../src/store/database.ts'
 import { addFirstPasskey, Authenticator, type Lies, optionsOf } from '../../support/clients/authenticator.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { allLettersTo, letterTo } from '../../support/clients/mails.ts'
@@ -47,8 +46,7 @@ async function owner(): Promise<Owner> {
 
 /** What an account has: tokens, passkeys, and mails. */
 async function stateOf({ id, email }: Person): Promise<unknown> {
-  const rows = await query(
-    service().system.db,
+  const rows = await service().sql(
     `select cast(id as text) as row from tokens where owner_id = :id
      union all select concat_ws(' ', mfa, 'login') from tokens where owner_id = :id
      union all select concat_ws(' ', id, name, sign_count, last_used) from passkeys where account_id = :id
@@ -112,7 +110,7 @@ for (const [path, callerOf] of WAYS) {
     t.is((await send(somebody, await signed(somebody))).status, 200)
 
     const without = await owner()
-    await query(service().system.db, 'update passkeys set sign_count = 0 where account_id = :id', { id: without.id })
+    await service().sql('update passkeys set sign_count = 0 where account_id = :id', { id: without.id })
     without.authenticator.counter = 0
     for (let i = 0; i < 2; i++) t.is((await send(without, await signed(without))).status, 200)
   })
@@ -147,7 +145,7 @@ for (const [path, callerOf] of WAYS) {
     // So it is gone when the next one is made.
     const challenges = 'select count(*) as n from passkey_challenges where expires < :now'
     await signed(somebody)
-    t.deepEqual(await query(service().system.db, challenges, { now: realNow() }), [{ n: 0 }])
+    t.deepEqual(await service().sql(challenges, { now: realNow() }), [{ n: 0 }])
   })
 
   test(`${path}: a deleted passkey is refused, also with an earlier challenge`, async (t) => {

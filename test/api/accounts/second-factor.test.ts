@@ -1,5 +1,4 @@
 import * as accounts from '../../../src/store/accounts/accounts.ts'
-import { query } from '../../../src/store/database.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import { allLettersTo } from '../../support/clients/mails.ts'
 import { type Person, person, said } from '../../support/clients/people.ts'
@@ -71,7 +70,7 @@ test('deletion: the code is looked at before the domains', async (t) => {
   const [someone, { api }] = [await withFactor(), await service().account()]
   const name = await newDomain(api)
   const sql = 'update domains set owner_id = :owner where name = :name'
-  await query(service().system.db, sql, { owner: someone.id, name })
+  await service().sql(sql, { owner: someone.id, name })
   t.deepEqual(said(await service().anonymous.post('/auth/account/delete/', someone.credentials)), [400, REQUIRED])
 })
 
@@ -133,8 +132,7 @@ test('a network is known once somebody has passed the second factor there', asyn
 test('logins before the second factor never keep the owner from logging in: the oldest ones go', async (t) => {
   const { id, credentials, factor } = await withFactor()
   const passed = await addToken(service(), id, { mfa: true })
-  await query(
-    service().system.db,
+  await service().sql(
     `insert into tokens (created, owner_id, secret_hash, mfa, name)
      select now() - i * interval '1 s', cast(:id as uuid), sha256(cast(cast(:id as uuid) || '-' || i as bytea)), false, 'login' from generate_series(1, 1000) as i`,
     { id },
@@ -146,7 +144,7 @@ test('logins before the second factor never keep the owner from logging in: the 
   t.is((await owner.post(`/auth/totp/${factor}/verify/`, { code })).status, 200)
   t.is((await passed.api.get('/domains/')).status, 200)
   const halfOpen = 'select count(*) as n from tokens where owner_id = :id and not mfa'
-  t.deepEqual(await query(service().system.db, halfOpen, { id }), [{ n: 999 }])
+  t.deepEqual(await service().sql(halfOpen, { id }), [{ n: 999 }])
 })
 
 test('of a network, as many logins before the second factor are accepted in a minute as may fail', async (t) => {

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, type ShownDomain } from '../../support/clients/api.ts'
 import { Client } from '../../support/clients/client.ts'
 import { allLettersTo, letterTo } from '../../support/clients/mails.ts'
@@ -134,17 +133,15 @@ test('a second registration replaces the pending one: password, domain and link'
   t.deepEqual(said(await service().anonymous.post(second.path)), [200, ACTIVATED])
   t.true(await people.canLogIn(service(), email, 'another password'))
   t.false(await people.canLogIn(service(), email, PASSWORD))
-  const { system } = service()
-  t.deepEqual(await query(system.db, 'select from domains where name = :domain', { domain }), [])
+  t.deepEqual(await service().sql('select from domains where name = :domain', { domain }), [])
   const sql = 'select id from accounts where lower(email) = lower(:email) and outreach_preference'
-  t.deepEqual(await query(system.db, sql, { email }), [{ id: first.id }])
+  t.deepEqual(await service().sql(sql, { email }), [{ id: first.id }])
 })
 
 test('an account that was not confirmed in time is replaced by a new registration', async (t) => {
   const { email, path } = await activationLink(service())
-  const { system } = service()
-  await query(system.db, `update accounts set created = created - interval '13 h' where email = :email`, { email })
-  await query(system.db, `update confirmations set expires = expires - interval '13 h'`)
+  await service().sql(`update accounts set created = created - interval '13 h' where email = :email`, { email })
+  await service().sql(`update confirmations set expires = expires - interval '13 h'`)
   t.deepEqual(said(await register({ email, password: 'another password' })), [202, WELCOME])
   t.deepEqual(said(await service().anonymous.post(path)), [400, people.INVALID_CODE])
   const second = await people.linkTo(service(), email, 2)
@@ -182,7 +179,7 @@ test('the account has the outreach preference of the sign-up and the configured 
 test('a domain given at sign-up is created at activation', async (t) => {
   const domain = freshName()
   const { path, id } = await activationLink(service(), { domain })
-  t.deepEqual(await query(service().system.db, 'select from domains where name = :domain', { domain }), [])
+  t.deepEqual(await service().sql('select from domains where name = :domain', { domain }), [])
   const { status, json } = await service().anonymous.post(path)
   t.is(status, 200)
   const { detail, domain: shown, ...rest } = json as { detail: string; domain: ShownDomain }
@@ -190,11 +187,9 @@ test('a domain given at sign-up is created at activation', async (t) => {
   t.deepEqual(Object.keys(shown), ['created', 'published', 'name', 'keys', 'minimum_ttl', 'touched'])
   t.deepEqual([shown.name, shown.keys.length, rest], [domain, 1, {}])
   t.is((await lookUp(service().powerDns, domain, 'SOA')).length, 1)
-  const [row] = await query<{ owner: string }>(
-    service().system.db,
-    'select owner_id as owner from domains where name = :domain',
-    { domain },
-  )
+  const [row] = await service().sql<{ owner: string }>('select owner_id as owner from domains where name = :domain', {
+    domain,
+  })
   t.is(row!.owner, id)
 })
 

@@ -1,7 +1,6 @@
 import test from 'ava'
 import { codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
 import { decrypt } from '../../../src/service/secrets/encryption.ts'
-import { query } from '../../../src/store/database.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { linkTo, person } from '../../support/clients/people.ts'
 import { addToken, stopClocks } from '../../support/clients/tokens.ts'
@@ -32,7 +31,7 @@ async function unusedFactor(): Promise<{ id: string; code: (step: number) => str
   await api.post('/auth/totp/')
   const { path } = await linkTo(service(), email)
   const { id } = (await service().anonymous.post(path)).json as { id: string }
-  const [row] = await query<{ secret: Buffer }>(service().system.db, 'select secret from totp_factors where id = :id', {
+  const [row] = await service().sql<{ secret: Buffer }>('select secret from totp_factors where id = :id', {
     id,
   })
   const secret = decrypt(service().system, { table: 'totp_factors', owner: id, ...row! })

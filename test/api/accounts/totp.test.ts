@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { base32, codeAt, stepAt } from '../../../src/service/accounts/totp-codes.ts'
 import { encryptAgain } from '../../../src/service/operation/stored-secrets.ts'
-import { query } from '../../../src/store/database.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { type Link, linksTo, linkTo, OVERTAKEN, type Person, person, said } from '../../support/clients/people.ts'
 import {
@@ -105,7 +104,7 @@ async function verify(api: Client, { id }: { id: string }, offset = 0) {
 }
 
 async function mfaOf({ id }: Token): Promise<boolean | null> {
-  const [row] = await query<{ mfa: boolean | null }>(service().system.db, 'select mfa from tokens where id = :id', {
+  const [row] = await service().sql<{ mfa: boolean | null }>('select mfa from tokens where id = :id', {
     id,
   })
   return row!.mfa
@@ -335,7 +334,7 @@ test('the database does not contain the secret that the creation of a factor ret
   await api.post('/auth/totp/', {})
   const created = await service().anonymous.post((await linkTo(service(), email)).path)
   const { id, secret } = created.json as { id: string; secret: string }
-  const [row] = await query<{ secret: Buffer }>(service().system.db, 'select secret from totp_factors where id = :id', {
+  const [row] = await service().sql<{ secret: Buffer }>('select secret from totp_factors where id = :id', {
     id,
   })
   const octets = Buffer.from(decodeBase32(secret))
@@ -350,15 +349,14 @@ test('a secret that was copied to another factor is of no use', async (t) => {
   const [victim, thief] = [await person(service()), await person(service())]
   const [theirs, known] = [await addFactor(service(), victim.id), await addFactor(service(), thief.id)]
   const code = await codeFor(service(), known)
-  await query(
-    service().system.db,
+  await service().sql(
     'update totp_factors set secret = (select secret from totp_factors where id = :known) where id = :theirs',
     { known, theirs },
   )
   const { api } = await addToken(service(), victim.id, LOGIN)
   t.is((await api.post(`/auth/totp/${theirs}/verify/`, { code })).status, 503)
   t.true(service().logged().includes(`no key of KEY_ENCRYPTION_KEYS decrypts the secret of TOTP factor ${theirs}`))
-  await query(service().system.db, 'delete from totp_factors where id = :theirs', { theirs })
+  await service().sql('delete from totp_factors where id = :theirs', { theirs })
 })
 
 test('the key can be changed: with both keys all factors work, and after encrypt-again without the old one', async (t) => {

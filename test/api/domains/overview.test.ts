@@ -1,4 +1,3 @@
-import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, newRRset, newZone, rrset, succeeded } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
 import { addPolicies, addToken } from '../../support/clients/tokens.ts'
@@ -58,13 +57,9 @@ test('it is the list of domains, each with its size, its last change and its las
   })
   succeeded(await api.delete(`/domains/${domain}/rrsets/www/A/`), 204)
   t.like(await overviewOf(api, domain), { rrsets: 2, last_change: await newestFor(api, domain) })
-  await query(
-    service().system.db,
-    'delete from history where domain_id = (select id from domains where name = :domain)',
-    {
-      domain,
-    },
-  )
+  await service().sql('delete from history where domain_id = (select id from domains where name = :domain)', {
+    domain,
+  })
   t.like(await overviewOf(api, domain), { rrsets: 2, last_change: null })
 })
 
@@ -137,9 +132,7 @@ test('nobody learns more of a last change than from the history', async (t) => {
 test('a page costs as many statements as the list, reads one entry of each history, and leads to the next', async (t) => {
   const { id, api } = await service().account()
   const prefix = freshName()
-  const { db } = service().system
-  await query(
-    db,
+  await service().sql(
     `with added as (
        insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
        select n || '.' || :prefix, :id, 60, 1, n, now() - interval '1 second' * n, now(), now()
@@ -179,9 +172,8 @@ test('a page costs as many statements as the list, reads one entry of each histo
   t.true(previous!.includes('overview=true'))
   // Postgres' own account of what it read.
   const page = ofOverview.find((text) => text.includes('history'))!
-  await query(db, 'analyze domains, history, delegations')
-  const plan = await query<{ 'QUERY PLAN': string }>(
-    db,
+  await service().sql('analyze domains, history, delegations')
+  const plan = await service().sql<{ 'QUERY PLAN': string }>(
     `explain (analyze, costs off, timing off, summary off) ${literal(page, id)}`,
   )
   const lines = plan.map((row) => row['QUERY PLAN'])

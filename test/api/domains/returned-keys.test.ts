@@ -1,5 +1,4 @@
 import { trimHistory } from '../../../src/service/domains/retention.ts'
-import { query } from '../../../src/store/database.ts'
 import { later } from '../../../src/time.ts'
 import { domainOf, newDomain, succeeded } from '../../support/clients/api.ts'
 import { lookUp } from '../../support/dns/dns.ts'
@@ -37,8 +36,7 @@ async function replace(name: string, body: object = {}): Promise<string> {
 
 /** Lets a key of a domain have retired so many days ago. */
 async function age(name: string, days: number): Promise<void> {
-  await query(
-    service().system.db,
+  await service().sql(
     `update keys set retired = retired - :days * interval '1 day'
      where domain_id = (select id from domains where name = :name)`,
     { name, days },
@@ -47,8 +45,7 @@ async function age(name: string, days: number): Promise<void> {
 
 /** Stores what a check found: the servers of the parent have these DS. */
 async function see(name: string, ds: string[]): Promise<void> {
-  await query(
-    service().system.db,
+  await service().sql(
     `insert into delegations (domain_id, state, checked, observation, due)
        select id, 'mismatch', now(), :observation, now() + interval '1 day' from domains where name = :name
      on conflict (domain_id) do update set observation = excluded.observation, checked = excluded.checked,
@@ -141,7 +138,7 @@ test('former keys are erased with the domains that were deleted at the same time
   const { system } = service()
   const names = [await newDomain(api), await newDomain(api)] as const
   for (const name of names) await replace(name)
-  const stored = async () => (await query(system.db, 'select from keys where retired is not null')).length
+  const stored = async () => (await service().sql('select from keys where retired is not null')).length
   const before = await stored()
   await age(names[0], 41)
   await age(names[1], 39)
@@ -193,7 +190,7 @@ test('a name that is created and deleted again and again keeps a few keys each t
     if (round > 1) succeeded(await api.post('/domains/', { name }), 201)
     if (round > 1) succeeded(await api.post(pathOf(name), { return: true }), 201)
     succeeded(await api.delete(`/domains/${name}/`), 204)
-    counts.push((await query(service().system.db, kept, { name })).length)
+    counts.push((await service().sql(kept, { name })).length)
   }
   // Its own key, and eight former ones.
   t.deepEqual(

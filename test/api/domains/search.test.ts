@@ -1,7 +1,6 @@
-import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, newRRset, newZone, succeeded } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
-import { addFactor, addPolicies, addToken } from '../../support/clients/tokens.ts'
+import { addPolicies, addToken } from '../../support/clients/tokens.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 
@@ -89,8 +88,7 @@ test('RRsets are found by a part of their subname, and by the other filters, too
 
 test('pages and totals are those of what is found', async (t) => {
   const { id, api } = await service().account()
-  await query(
-    service().system.db,
+  await service().sql(
     `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
      select case n % 2 when 0 then 'even-' else 'odd-' end || n || '.test', :id, 60, 1, 0,
        now() - interval '1 second' * n, now(), now()
@@ -122,8 +120,4 @@ test('a token finds only what it sees', async (t) => {
   const restricted = await addToken(service(), account.id)
   await addPolicies(service(), restricted.id, { write: false })
   t.deepEqual(await domains(restricted.api, '.test'), [hidden, domain])
-  t.is((await service().anonymous.get('/domains/?search=x')).status, 401)
-  const login = await addToken(service(), account.id, { mfa: false })
-  await addFactor(service(), account.id)
-  t.is((await login.api.get('/domains/?search=x')).status, 403)
 })

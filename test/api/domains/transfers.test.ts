@@ -1,4 +1,3 @@
-import { query } from '../../../src/store/database.ts'
 import { domainOf, newDomain, shared, succeeded } from '../../support/clients/api.ts'
 import { commandsOn } from '../../support/command-line.ts'
 import { useService, withService } from '../../support/harness.ts'
@@ -57,8 +56,7 @@ test('a key is shown once, when it is made; one that comes later is another', as
   const again = succeeded(await api.put(path, { ...NONE, tsig: true }), 200).json as { key: Key }
   t.not(again.key.secret, key.secret)
   t.not(again.key.name, key.name)
-  const [row] = await query<{ secret: Buffer }>(
-    service().system.db,
+  const [row] = await service().sql<{ secret: Buffer }>(
     'select secret from transfers where domain_id = (select id from domains where name = :name)',
     { name },
   )
@@ -172,9 +170,9 @@ test('secrets are encrypted again with a new key, also of deleted domains', asyn
   for (const name of names) await api.put(`/domains/${name}/transfers/`, { ...NONE, tsig: true })
   await api.delete(`/domains/${names[1]!}/`)
   const secrets = async () =>
-    (
-      await query<{ text: string | null }>(service().system.db, 'select cast(secret as text) as text from transfers')
-    ).map(({ text }) => text)
+    (await service().sql<{ text: string | null }>('select cast(secret as text) as text from transfers')).map(
+      ({ text }) => text,
+    )
   const before = await secrets()
   const [succeeded, printed] = await commandsOn(() => service().system)('encrypt-again')
   t.true(succeeded, printed)

@@ -1,4 +1,3 @@
-import { query } from '../../../src/store/database.ts'
 import {
   callsFor,
   freshName,
@@ -237,11 +236,8 @@ test('a zone file with too many records is refused; while it is read, the creati
   const creating = create(api, name, 'a A 192.0.2.1\n'.repeat(250_001)).finally(() => (state.isAnswered = true))
   const looks: boolean[] = []
   while (!state.isAnswered) {
-    const locks = await query(
-      service().system.db,
-      `select from pg_locks join pg_database on pg_database.oid = database
-       where locktype = 'advisory' and granted and datname = current_database()`,
-    )
+    const locks = await service().sql(`select from pg_locks join pg_database on pg_database.oid = database
+       where locktype = 'advisory' and granted and datname = current_database()`)
     looks.push(locks.length > 0)
   }
   t.is((await creating).text, '{"zonefile":["Could not parse zonefile: it has more than 250000 records"]}')
@@ -273,7 +269,7 @@ test('a token that may write nothing can create a domain without importing RRset
 test('a token with auto_policy may import anything', async (t) => {
   const { api, tokenId } = await service().account()
   await addPolicies(service(), tokenId, { write: false })
-  await query(service().system.db, 'update tokens set auto_policy = true where id = :tokenId', { tokenId })
+  await service().sql('update tokens set auto_policy = true where id = :tokenId', { tokenId })
   const name = freshName()
   t.is((await create(api, name, 'a A 192.0.2.1')).status, 201)
   t.deepEqual(await rrsetsOf(api, name), [NS, 'a 60 A 192.0.2.1'])

@@ -1,5 +1,4 @@
 import { trimHistory } from '../../../src/service/domains/retention.ts'
-import { query } from '../../../src/store/database.ts'
 import { newDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { Client } from '../../support/clients/client.ts'
 import { addMember } from '../../support/clients/members.ts'
@@ -91,35 +90,26 @@ test('so are log-ins, tokens, policies, members, limits and transfers, without s
   for (const secret of [login.token, made.token, credentials.password]) t.false(all.includes(secret))
   // What is of nobody's account is in none.
   await service().anonymous.post('/auth/login/', { email: 'nobody@example.org', password: 'wrong one' })
-  t.deepEqual(
-    await query(service().system.db, 'select from history where account_id is null and domain_id is null'),
-    [],
-  )
-  await query(service().system.db, 'delete from domains where name = :domain', { domain })
+  t.deepEqual(await service().sql('select from history where account_id is null and domain_id is null'), [])
+  await service().sql('delete from domains where name = :domain', { domain })
   t.true((await zoneplane('account', 'delete', email))[0])
-  t.deepEqual(await query(service().system.db, 'select from history where account_id = :id', { id }), [])
+  t.deepEqual(await service().sql('select from history where account_id = :id', { id }), [])
 })
 
 test('what happened to an account is stored with the change, or neither is', async (t) => {
-  const { db } = service().system
   const { api, id, tokenId } = await service().account()
   const tokens = async () =>
     (succeeded(await api.get('/auth/tokens/'), 200).json as { id: string }[]).map(({ id }) => id)
-  await query(
-    db,
-    `create function refuse() returns trigger language plpgsql as $$
-     begin raise exception 'refused' using errcode = 'disk_full'; end $$`,
-  )
+  await service().sql(`create function refuse() returns trigger language plpgsql as $$
+     begin raise exception 'refused' using errcode = 'disk_full'; end $$`)
   for (const table of ['tokens', 'history']) {
     const owner = table === 'tokens' ? 'owner_id' : 'account_id'
     // At the commit: what the transaction has stored goes.
-    await query(
-      db,
-      `create constraint trigger refusal after insert on ${table} deferrable initially deferred for each row
-       when (new.${owner} = '${id}') execute function refuse()`,
-    )
+    await service()
+      .sql(`create constraint trigger refusal after insert on ${table} deferrable initially deferred for each row
+       when (new.${owner} = '${id}') execute function refuse()`)
     t.is((await api.post('/auth/tokens/', { name: 'ci' })).status, 503, table)
-    await query(db, `drop trigger refusal on ${table}`)
+    await service().sql(`drop trigger refusal on ${table}`)
     t.deepEqual([await tokens(), await activityOf(api)], [[tokenId], []], table)
   }
   succeeded(await api.post('/auth/tokens/', { name: 'ci' }), 201)
@@ -214,8 +204,7 @@ test('filters combine, and wrong times are refused', async (t) => {
 test('pages and lines have all, and lines go on after the last one', async (t) => {
   const { api, id } = await service().account()
   const domain = await newDomain(api)
-  await query(
-    service().system.db,
+  await service().sql(
     `insert into history (id, domain_id, account_id, created, version, source, count, changes)
      select cast(regexp_replace(lpad(to_hex(cast(extract(epoch from at) * 1000 as bigint)), 12, '0'), '^(.{8})(.{4})$', '\\1-\\2') || '-7000-8000-' || lpad(to_hex(n), 12, '0') as uuid), domains.id, :id,
        at, n, 'api', 1, '[["x' || n || '","A",null,[60,"192.0.2.1"]]]'

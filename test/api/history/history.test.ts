@@ -1,6 +1,5 @@
 import { trimHistory } from '../../../src/service/domains/retention.ts'
 import { reconcileAll } from '../../../src/service/repair/reconcile.ts'
-import { query } from '../../../src/store/database.ts'
 import { freshName, newDomain, newReservedDomain, newRRset, rrset, succeeded } from '../../support/clients/api.ts'
 import { Client } from '../../support/clients/client.ts'
 import { addMember } from '../../support/clients/members.ts'
@@ -27,8 +26,7 @@ test('an entry says what changed, who did it, by which token, in which request, 
   const { account, api, domain, collection } = await prepare()
   await api.post(collection, [rrset(), rrset({ subname: 'x' })], { headers: { 'x-request-id': 'my-request' } })
   const [entry, creation] = await entriesOf(api, domain)
-  const [row] = await query<{ version: number; published: string; email: string }>(
-    service().system.db,
+  const [row] = await service().sql<{ version: number; published: string; email: string }>(
     `select version, published, email from domains join accounts on accounts.id = owner_id where domains.name = :domain`,
     { domain },
   )
@@ -96,11 +94,7 @@ test('each source leaves an entry of its kind, and what changes nothing leaves n
 
 test('the versions and times of entries grow, whatever the clock says', async (t) => {
   const { api, domain, collection } = await prepare()
-  await query(
-    service().system.db,
-    `update domains set published = published + interval '1 hour' where name = :domain`,
-    { domain },
-  )
+  await service().sql(`update domains set published = published + interval '1 hour' where name = :domain`, { domain })
   for (let i = 1; i < 5; i++) await api.put(collection, [rrset({ records: [`192.0.2.${i}`] })])
   const entries = (await entriesOf(api, domain)).reverse()
   for (const [i, entry] of entries.slice(1).entries()) {
@@ -212,29 +206,26 @@ test('only callers that may list the account’s tokens see who it was', async (
   const [entry] = await entriesOf(api, domain)
   t.deepEqual(entry!.token, { id, name: 'secret' })
   // The ids remain when token and account are deleted; the names do not.
-  await query(service().system.db, 'delete from tokens where id = :id', { id })
+  await service().sql('delete from tokens where id = :id', { id })
   t.deepEqual((await entriesOf(api, domain))[0]!.token, { id, name: null })
-  await query(service().system.db, 'delete from accounts where id = :id', { id: stranger.id })
+  await service().sql('delete from accounts where id = :id', { id: stranger.id })
   t.like((await entriesOf(api, domain))[0], { owner: null, token: { id, name: null } })
 })
 
 test('entries beyond the retention are deleted, in batches; the oldest state kept can still be restored', async (t) => {
   const { api, domain, collection } = await prepare()
   const other = await newDomain(api)
-  const { db } = service().system
   for (let i = 1; i < 5; i++) await api.put(collection, [rrset({ records: [`192.0.2.${i}`] })])
   const [, , third] = await entriesOf(api, domain)
   // Ids have the order of the times.
   const age = async (condition: string) =>
-    query(
-      db,
+    service().sql(
       `update history set created = created - interval '91 days', id = cast('0000' || substr(cast(id as text), 5) as uuid)
        where domain_id = (select id from domains where name = :domain) and ${condition}`,
       { domain },
     )
   await age(`version < ${third!.version}`)
-  await query(
-    db,
+  await service().sql(
     `insert into history (id, domain_id, created, version, source, count, changes)
      select cast('00000000' || substr(cast(gen_random_uuid() as text), 9) as uuid), id, now() - interval '91 days', 1, 'api', 1, '[]'
      from generate_series(1, 2500), domains where name = :other`,
@@ -333,7 +324,7 @@ test('a search finds no author whom its caller does not see', async (t) => {
   const stranger = await service().account()
   const { api: bound } = await addToken(service(), stranger.id, { userOverrideId: account.id })
   const { api: plain } = await addToken(service(), account.id)
-  const [{ email }] = (await query(service().system.db, 'select email from accounts where id = :id', {
+  const [{ email }] = (await service().sql('select email from accounts where id = :id', {
     id: account.id,
   })) as [{ email: string }]
   for (const api of [bound, plain]) {
@@ -386,10 +377,8 @@ test('deletion, return and replacements of keys are found by what they are', asy
 
 test('a page of a search looks at a part of a long history, and others follow', async (t) => {
   const { api, domain } = await domainWithEntries()
-  const { db } = service().system
   // Twelve thousand later changes of another name.
-  await query(
-    db,
+  await service().sql(
     `insert into history (id, domain_id, created, version, source, count, changes)
      select cast('ffffffff-ffff-7000-8000-' || lpad(to_hex(n), 12, '0') as uuid), id,
        now() + n * interval '1 second', version, 'api', 4, '[["other","A",null,[60,"192.0.2.1"]]]'
@@ -415,14 +404,12 @@ test('a page of a search looks at a part of a long history, and others follow', 
   await walk('prev', last)
   t.deepEqual(pages.splice(0), [[2], [], []])
   // A change that is too large to be looked at as a whole, with others behind it.
-  await query(
-    db,
-    `update history set changes = '[["other","TXT",null,[60' || repeat(',"' || repeat('x', 250) || '"', 24000) || ']],["www","A",null,[1]]]'
-     where changes like '[["other"%' and created > now() + interval '11998 seconds'`,
-  )
+  await service()
+    .sql(`update history set changes = '[["other","TXT",null,[60' || repeat(',"' || repeat('x', 250) || '"', 24000) || ']],["www","A",null,[1]]]'
+     where changes like '[["other"%' and created > now() + interval '11998 seconds'`)
   await walk('next', `${path}&cursor=`)
   t.deepEqual(pages.splice(0), [[], [], [2]])
-  await query(db, `delete from history where changes = '[["other","A",null,[60,"192.0.2.1"]]]'`)
+  await service().sql(`delete from history where changes = '[["other","A",null,[60,"192.0.2.1"]]]'`)
   await walk('next', `${path}&cursor=`)
   t.deepEqual(pages.splice(0), [[2]])
 })

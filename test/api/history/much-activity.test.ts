@@ -19,12 +19,10 @@ const LOOKED_AT = 2 * 5_001 + SHOWN
 
 /** Entries of the history that the statements of `work` read. */
 async function readBy(work: () => Promise<unknown>): Promise<number> {
-  const { db } = service().system
   const reads = async () => {
-    await query(db, 'select pg_stat_force_next_flush()')
-    await query(db, 'select pg_stat_clear_snapshot()')
-    const [row] = await query<{ n: number }>(
-      db,
+    await service().sql('select pg_stat_force_next_flush()')
+    await service().sql('select pg_stat_clear_snapshot()')
+    const [row] = await service().sql<{ n: number }>(
       `select cast(seq_tup_read + coalesce(idx_tup_fetch, 0) as float8) as n from pg_stat_user_tables where relname = 'history'`,
     )
     return row!.n
@@ -32,7 +30,9 @@ async function readBy(work: () => Promise<unknown>): Promise<number> {
   const before = await reads()
   await work()
   // A session tells what it has read when it is idle, or asked.
-  await Promise.all(Array.from({ length: 30 }, () => query(db, 'select pg_stat_force_next_flush(), pg_sleep(0.05)')))
+  await Promise.all(
+    Array.from({ length: 30 }, () => service().sql('select pg_stat_force_next_flush(), pg_sleep(0.05)')),
+  )
   return (await reads()) - before
 }
 

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { query } from '../../../src/store/database.ts'
 import {
   freshName,
   newDomain,
@@ -177,8 +176,7 @@ test('NS RRsets below a local public suffix are not undone, either', async (t) =
   const { api } = await service().account()
   const domain = await newDomain(api, 'child.dyn.example.net')
   // As another one that was there before its parent became a local public suffix.
-  await query(
-    service().system.db,
+  await service().sql(
     `with domain as (update domains set size = size + 1 where name = :domain returning id)
      insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
      select id, 'a', 'NS', 60, '{ns.example.}', now(), now() from domain`,

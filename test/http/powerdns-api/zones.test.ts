@@ -1,4 +1,3 @@
-import { query } from '../../../src/store/database.ts'
 import { domainOf, freshName, newDomain, succeeded } from '../../support/clients/api.ts'
 import { Client } from '../../support/clients/client.ts'
 import { amendment, doorOf, newDoors, type PdnsZone, rrsetsOf, ZONES } from '../../support/clients/powerdns.ts'
@@ -189,16 +188,14 @@ test('the list has all zones of a large account', async (t) => {
   const account = await service().account()
   const door = doorOf(account)
   t.deepEqual((await door.get(ZONES)).json, [])
-  const { system } = service()
-  await query(
-    system.db,
+  await service().sql(
     `insert into domains (name, owner_id, minimum_ttl, version, denial, size, record_octets, created, published, touched)
      select 'many' || i || '.test', :id, 60, 1, '1 0 0 -', 0, 0, now(), now(), now() from generate_series(1, 1201) as i`,
     { id: account.id },
   )
   const zones = (await door.get(ZONES)).json as PdnsZone[]
   t.is(new Set(zones.map(({ name }) => name)).size, 1201)
-  await query(system.db, 'delete from domains where owner_id = :id', { id: account.id })
+  await service().sql('delete from domains where owner_id = :id', { id: account.id })
 })
 
 test('a new zone is a domain with its RRsets, in one creation', async (t) => {
