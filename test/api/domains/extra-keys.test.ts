@@ -1,40 +1,24 @@
-import { execFile } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { audit } from '../../../src/service/repair/audit.ts'
 import { reconcileAll } from '../../../src/service/repair/reconcile.ts'
 import { query as sql } from '../../../src/store/database.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../../support/clients/api.ts'
 import { lookUp, verifyTransfer } from '../../support/dns/dns.ts'
-import { validate } from '../../support/dns/validators.ts'
+import { dsByBind, validate } from '../../support/dns/validators.ts'
 import { query } from '../../support/dns/wire.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { newFolder } from '../../support/servers/folders.ts'
 import { changeAtPowerDns } from '../../support/state/behind-our-back.ts'
 
 // Keys of other signers beside the generated ones: contract §§7.1, 8.9.
 
 const service = useService()
-const run = promisify(execFile)
 
 /** A DNSKEY record of a new key (RFC 6605 §4). */
 function newKey(flags: number): string {
   const { x, y } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
   const point = Buffer.concat([Buffer.from(x!, 'base64url'), Buffer.from(y!, 'base64url')])
   return `${flags} 3 13 ${point.toString('base64')}`
-}
-
-/** The DS records that BIND computes for a key; none if it lacks the SEP flag. */
-async function dsByBind(name: string, dnskey: string): Promise<string[]> {
-  const file = join(newFolder(), 'key')
-  writeFileSync(file, `${name}. 60 IN DNSKEY ${dnskey}\n`)
-  const { stdout } = await run('dnssec-dsfromkey', ['-a', 'SHA-256', '-a', 'SHA-384', '-f', file, name])
-  return [...stdout.matchAll(/ DS (\d+ \d+ \d+) (.*)$/gm)].map(
-    ([, numbers, hex]) => `${numbers} ${hex!.replaceAll(' ', '').toLowerCase()}`,
-  )
 }
 
 /** The record contents that DNS serves, sorted, without blanks in keys and digests. */

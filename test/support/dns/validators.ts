@@ -163,3 +163,13 @@ async function runOn(text: string, program: string, args: (file: string) => stri
   )
   return stdout + stderr
 }
+
+/** The DS records that BIND computes for a key; none if it lacks the SEP flag. */
+export async function dsByBind(name: string, dnskey: string): Promise<string[]> {
+  const file = join(newFolder(), 'key')
+  writeFileSync(file, `${name}. 60 IN DNSKEY ${dnskey}\n`)
+  const { stdout } = await run('dnssec-dsfromkey', ['-a', 'SHA-256', '-a', 'SHA-384', '-f', file, name])
+  return [...stdout.matchAll(/ DS (\d+ \d+ \d+) (.*)$/gm)].map(
+    ([, numbers, hex]) => `${numbers} ${hex!.replaceAll(' ', '').toLowerCase()}`,
+  )
+}
