@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import { query } from '../../../src/store/database.ts'
 import type { Account } from '../../support/clients/accounts.ts'
 import { newDomain, succeeded } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
@@ -13,13 +12,9 @@ const service = useService({ PUBLIC_URL: 'https://dns.example.net' })
 
 const BASE = 'https://dns.example.net/api/v1'
 
-function sql<Row>(text: string, bindings: Record<string, unknown> = {}): Promise<Row[]> {
-  return query<Row>(service().system.db, text, bindings)
-}
-
 /** Domains of an account, only in the database, from oldest to newest; some are created at the same time. */
 async function addDomains(account: Account, prefix: string, count: number): Promise<void> {
-  await sql(
+  await service().sql(
     `insert into domains (name, owner_id, minimum_ttl, version, size, created, published, touched)
      select :prefix || '-' || n || '.test', :id, 60, 1, 0, now() + interval '1 microsecond' * (n / 3), now(), now()
      from generate_series(1, cast(:count as integer)) as n`,
@@ -29,7 +24,7 @@ async function addDomains(account: Account, prefix: string, count: number): Prom
 
 /** RRsets, only in the database: every third is a TXT, and every hundredth has the subname `deep`. */
 async function addRRsets(domain: string, count: number): Promise<void> {
-  await sql(
+  await service().sql(
     `with added as (
        insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
        select id, case when n % 100 = 0 then 'deep' else 'h' || n end,
@@ -102,6 +97,18 @@ const LISTS: [what: string, path: string, total: number, older: string][] = [
      from generate_series(1, 700) as n`,
   ],
   [
+    'deleted domains',
+    '/domains/?deleted=true',
+    501,
+    `with gone as (
+       insert into deleted_domains (id, name, owner_id, minimum_ttl, created, deleted)
+       select 1000000 + n, 'gone-' || n || '.test', :id, 60, now(), now() - interval '1 second' * n
+       from generate_series(1, 501) as n returning id, deleted
+     )
+     insert into history (id, domain_id, created, version, source, count, changes)
+     select gen_random_uuid(), id, deleted, 1, 'api', 0, '[]' from gone`,
+  ],
+  [
     'factors',
     '/auth/totp/',
     501,
@@ -122,21 +129,24 @@ for (const [what, path, total, older] of LISTS) {
   test(`a list of more than 500 ${what} is paged like one of domains`, async (t) => {
     const [account, other] = [await service().account(), await service().account()]
     const domain = await newDomain(account.api)
-    await sql(older, { id: account.id, other: other.id, domain })
-    const { api } = await addToken(service(), account.id, { mfa: false, permManageTokens: true })
+    await service().sql(older, { id: account.id, other: other.id, domain })
+    const rights = { permManageTokens: true, permCreateDomain: true }
+    const { api } = await addToken(service(), account.id, { mfa: false, ...rights })
     const list = path.replace('DOMAIN', domain)
     const required = await api.get(list)
     t.is(required.status, 400)
     t.true(required.text.includes(`(${total} total)`), required.text)
     const withCursor = (cursor: string) => `${list}${list.includes('?') ? '&' : '?'}cursor=${cursor}`
-    const pages = (await walk(api, withCursor(''))).map(({ json }) => json as { id: string; created: string }[])
+    const pages = (await walk(api, withCursor(''))).map(({ json }) => json as Record<string, string>[])
     const lengths = pages.map(({ length }) => length)
     t.deepEqual(lengths, [500, total - 500])
     const all = pages.flat()
-    t.is(new Set(all.map(({ id }) => id)).size, total)
-    const times = all.map(({ created }) => created)
+    t.is(new Set(all.map(({ id, name }) => id ?? name)).size, total)
+    const times = all.map(({ created, deleted }) => created ?? deleted!)
     t.deepEqual(times, times.toSorted().reverse())
-    t.is((await api.get(withCursor('o1-1'))).text, '{"detail":"Invalid cursor"}')
+    // The ids of domains are numbers.
+    const invalid = path.includes('deleted') ? 'o1-x' : 'o1-1'
+    t.is((await api.get(withCursor(invalid))).text, '{"detail":"Invalid cursor"}')
   })
 }
 
@@ -265,7 +275,7 @@ test('a page of large RRsets ends after about 4 MiB', async (t) => {
   const domain = await newDomain(account.api)
   const octets = 62_000
   // Postgres compresses them to a hundredth.
-  await sql(
+  await service().sql(
     `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
      select domains.id, 'text' || n, 'TXT', 60, array(select '"' || repeat('x', 246) || '"' from generate_series(1, 248)),
        now() + interval '1 microsecond' * n, now()
@@ -310,7 +320,7 @@ test('an override token with policies pages through, and counts, only the domain
   const { id, api } = await addToken(service(), owner.id, { userOverrideId: account.id })
   await addPolicies(service(), id, { write: true })
   t.deepEqual(names(await api.get('/domains/')), [])
-  await sql(
+  await service().sql(
     `insert into policies (created, token_id, domain_id, perm_write)
      select now(), :id, domains.id, true from domains where owner_id = :owner order by name limit 550`,
     { id, owner: account.id },
@@ -330,10 +340,10 @@ test('the total follows creation and deletion', async (t) => {
   succeeded(await account.api.delete(`/domains/${created}/`), 204)
   t.is(await total(), '501')
   const other = await service().account()
-  await sql(`update domains set owner_id = :other where name in ('counted-1.test', 'counted-2.test')`, {
+  await service().sql(`update domains set owner_id = :other where name in ('counted-1.test', 'counted-2.test')`, {
     other: other.id,
   })
-  const counts = await sql('select domains from accounts where id in (:id, :other) order by domains', {
+  const counts = await service().sql('select domains from accounts where id in (:id, :other) order by domains', {
     id: account.id,
     other: other.id,
   })
@@ -354,7 +364,7 @@ test('paging forwards and backwards returns every entry that exists all the time
   let run = 0
   await fc.assert(
     fc.asyncProperty(EVENTS, EVENTS, async (forth, back) => {
-      await sql('delete from domains where owner_id = :id', { id: account.id })
+      await service().sql('delete from domains where owner_id = :id', { id: account.id })
       await addDomains(account, `run${++run}`, 1200)
       for (const [events, relation] of [
         [forth, 'next'],
@@ -385,7 +395,7 @@ test('paging forwards and backwards returns every entry that exists all the time
 
 /** The account's domains as they are now, newest first. */
 async function everything({ id }: Account): Promise<string[]> {
-  const rows = await sql<{ name: string }>(
+  const rows = await service().sql<{ name: string }>(
     'select name from domains where owner_id = :id order by created desc, id desc',
     { id },
   )
@@ -399,7 +409,7 @@ async function happen(
 ): Promise<void> {
   if ('add' in event) await addDomains(account, `added${prefix}`, event.add)
   else {
-    await sql(
+    await service().sql(
       `delete from domains where id in (
          select id from domains where owner_id = :id order by created desc offset :from limit :count
        )`,
