@@ -1,6 +1,4 @@
-import { query } from '../../src/store/database.ts'
-import { createAccount } from '../support/clients/accounts.ts'
-import { newDomain, readiness } from '../support/clients/api.ts'
+import { newLargeDomain, readiness } from '../support/clients/api.ts'
 import type { Answer } from '../support/clients/client.ts'
 import { exchange, type Held, hold, plainRequest } from '../support/clients/raw.ts'
 import { addToken } from '../support/clients/tokens.ts'
@@ -267,14 +265,14 @@ for (const [what, damage, repair] of [
   ['a column is missing', 'alter table rrsets rename ttl to tt', 'alter table rrsets rename tt to ttl'],
 ] as const) {
   test(`when ${what}, the answer is 500 without details, and the log has them once`, async (t) => {
-    await query(service().system.db, damage)
+    await service().sql(damage)
     const logged = service().logged().length
     const answers = [
       await zone().api.get(rrsets(), { headers: { 'x-request-id': 'broken-1' } }),
       await zone().api.post(rrsets(), { subname: 'x', type: 'A', ttl: 60, records: ['192.0.2.1'] }),
       await zone().api.delete(rrsets('www/A/')),
     ]
-    await query(service().system.db, repair)
+    await service().sql(repair)
     for (const { status, text, headers } of answers) {
       t.deepEqual([status, text], [500, INTERNAL])
       t.is(headers['content-type'], 'application/json')
@@ -293,7 +291,7 @@ for (const [what, damage, repair] of [
 
 test('when migrations are missing, the service is not ready', async (t) => {
   const rename = (from: string, to: string) =>
-    query(service().system.db, 'update knex_migrations set name = :to where name = :from', { from, to })
+    service().sql('update knex_migrations set name = :to where name = :from', { from, to })
   await rename('01_accounts', '01_others')
   const { status, text, headers } = await readiness(service(), service().anonymous)
   await rename('01_others', '01_accounts')
@@ -312,17 +310,9 @@ test.afterEach.always('the connections are closed', () => {
 
 /** A new account with a domain whose list and zone file do not fit into the buffers of a connection. */
 async function largeDomain() {
-  const { system, url } = service()
-  const account = await createAccount(system, url)
-  const domain = await newDomain(account.api)
-  await query(
-    system.db,
-    `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
-     select domains.id, 'text' || i, 'TXT', 60, array['"' || repeat(repeat('a', 240) || '" "', 15) || '"'], :now, :now
-     from domains, generate_series(1, 4000) as i where name = :domain`,
-    { domain, now: system.now() },
-  )
-  return { account, domain, list: `/domains/${domain}/rrsets/?cursor=`, zonefile: `/domains/${domain}/zonefile/` }
+  const account = await service().account()
+  const domain = await newLargeDomain(service(), account.api)
+  return { account, list: `/domains/${domain}/rrsets/?cursor=`, zonefile: `/domains/${domain}/zonefile/` }
 }
 
 /** Asks for a response, and takes nothing of it. */

@@ -4,9 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parseRdata } from '../../../src/dns/rdata.ts'
-import { query } from '../../../src/store/database.ts'
 import { EXAMPLES } from '../../dns/examples/index.ts'
-import { freshName, newDomain, newRRset, newZone } from '../../support/clients/api.ts'
+import { freshName, newDomain, newLargeDomain, newRRset, newZone } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
 import { hold, plainRequest } from '../../support/clients/raw.ts'
 import { lookUp, type Server, transfer } from '../../support/dns/dns.ts'
@@ -92,23 +91,9 @@ test('HEAD returns only headers', async (t) => {
   t.deepEqual([status, headers['content-type'], text], [200, 'text/dns', ''])
 })
 
-/** A domain whose zone file has 25 MB: more than sockets buffer. */
-async function largeDomain(api: Client): Promise<string> {
-  const name = await newDomain(api)
-  await query(
-    service().system.db,
-    `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
-     select domains.id, 'text' || n, 'TXT', 60,
-       array(select '"' || i || repeat('x', 240) || '"' from generate_series(1, 240) as i), now(), now()
-     from domains, generate_series(1, 400) as n where name = :name`,
-    { name },
-  )
-  return name
-}
-
 test('a large export is whole, and one that its client leaves makes room for the next', async (t) => {
   const { api, secret } = await service().account()
-  const name = await largeDomain(api)
+  const name = await newLargeDomain(service(), api)
   for (let i = 0; i < 8; i++) {
     const request = plainRequest(`GET /api/v1${path(name)}`, [`Authorization: Token ${secret}`])
     const { socket, answer } = await hold(service().url, request)
@@ -121,7 +106,7 @@ test('a large export is whole, and one that its client leaves makes room for the
 
 test('if Postgres breaks an export off, the client gets no complete answer', async (t) => {
   const { api, secret } = await service().account()
-  const name = await largeDomain(api)
+  const name = await newLargeDomain(service(), api)
   const request = plainRequest(`GET /api/v1${path(name)}`, [`Authorization: Token ${secret}`])
   const { socket, answer } = await hold(service().url, request)
   await eventually(() => socket.bytesRead > 0)
@@ -129,7 +114,7 @@ test('if Postgres breaks an export off, the client gets no complete answer', asy
   const ended = await eventually(async () => {
     const sql = `select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and query like 'fetch % from portions'`
-    return (await query(service().system.db, sql)).length > 0
+    return (await service().sql(sql)).length > 0
   })
   socket.resume()
   const { status, body } = await answer
@@ -159,8 +144,7 @@ async function makeMixed(api: Client, records = ALL): Promise<string> {
 
 /** A domain's RRsets without their times. */
 async function rrsetsOf(name: string): Promise<unknown[]> {
-  return query(
-    service().system.db,
+  return service().sql(
     `select subname, type, ttl, records from rrsets join domains on domains.id = domain_id where name = :name
      order by subname, type`,
     { name },

@@ -38,6 +38,19 @@ export async function newZone(service: Pick<TestService, 'account'>, ...members:
   return { account, api: account.api, domain, rrsets, one: `${rrsets}www/A/` }
 }
 
+/** A new domain whose zone file has 25 MB, and of whose records one page has several: more than sockets buffer. */
+export async function newLargeDomain({ sql }: Pick<TestService, 'sql'>, api: Client): Promise<string> {
+  const name = await newDomain(api)
+  await sql(
+    `insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
+     select domains.id, 'text' || n, 'TXT', 60,
+       array(select '"' || i || repeat('x', 240) || '"' from generate_series(1, 240) as i), now(), now()
+     from domains, generate_series(1, 400) as n where name = :name`,
+    { name },
+  )
+  return name
+}
+
 /** Creates a domain that is reserved for the operator (contract §7.3) for an account. */
 export async function newReservedDomain({ system }: Pick<TestService, 'system'>, accountId: string, name: string) {
   await create(system, operatorFor(accountId), { name, problems: {} })
