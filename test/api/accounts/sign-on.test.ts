@@ -1,4 +1,3 @@
-import test from 'ava'
 import type { JWTPayload } from 'jose'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { readFileSync } from 'node:fs'
@@ -15,6 +14,7 @@ import { lettersTo } from '../../support/clients/mails.ts'
 import { freshEmail, insertAccount, PASSWORD } from '../../support/clients/people.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type OwnService, useServers } from '../../support/harness.ts'
+import { test } from '../../support/serial.ts'
 import { freePort } from '../../support/servers/ports.ts'
 import { Browser, codeIn, saidTo } from '../../support/sign-on/browser.ts'
 import { CLIENT, startIssuer, type TestIssuer } from '../../support/sign-on/issuer.ts'
@@ -38,11 +38,13 @@ function settings(more: Record<string, string> = {}) {
   }
 }
 
-test.serial.before('an issuer', async () => {
+test.before('an issuer', async () => {
   issuer = await startIssuer(PUBLIC)
   service = await servers().serve(settings())
 })
 test.after.always('the issuer stops', () => issuer.close())
+
+const sql = <Row>(text: string, values: Record<string, unknown> = {}) => query<Row>(servers().system.db, text, values)
 
 let people = 0
 
@@ -65,9 +67,9 @@ async function logIn(email: string): Promise<string> {
 
 /** The identities and accounts that there are, of which no refused sign-in makes one. */
 async function made(): Promise<unknown> {
-  const sql = `select (select count(*) from identities) as identities, (select count(*) from tokens) as tokens,
+  const text = `select (select count(*) from identities) as identities, (select count(*) from tokens) as tokens,
     (select coalesce(jsonb_agg(to_jsonb(accounts) order by id), '[]') from accounts) as accounts`
-  return query(servers().system.db, sql)
+  return sql(text)
 }
 
 async function own(
@@ -76,25 +78,22 @@ async function own(
   return (await service.clientOf((answer.json as { token: string }).token).get('/auth/token/')).json as never
 }
 
-test.serial(
-  'a first sign-in creates an account, and the next one finds it, whatever its address is by then',
-  async (t) => {
-    const { browser, email, sub } = someone()
-    const answer = await browser.signIn()
-    t.is(answer.status, 200)
-    const first = await own(answer)
-    t.is(first.account.email, email)
-    t.is(first.token.mfa, false)
-    t.is(first.token.max_age, '12:00:00')
-    t.deepEqual([...browser.cookies], [])
-    issuer.people.set(sub, { email: freshEmail(), email_verified: true })
-    t.deepEqual((await own(await browser.signIn())).account, first.account)
-    issuer.people.set(sub, {})
-    t.deepEqual((await own(await browser.signIn())).account, first.account)
-  },
-)
+test('a first sign-in creates an account, and the next one finds it, whatever its address is by then', async (t) => {
+  const { browser, email, sub } = someone()
+  const answer = await browser.signIn()
+  t.is(answer.status, 200)
+  const first = await own(answer)
+  t.is(first.account.email, email)
+  t.is(first.token.mfa, false)
+  t.is(first.token.max_age, '12:00:00')
+  t.deepEqual([...browser.cookies], [])
+  issuer.people.set(sub, { email: freshEmail(), email_verified: true })
+  t.deepEqual((await own(await browser.signIn())).account, first.account)
+  issuer.people.set(sub, {})
+  t.deepEqual((await own(await browser.signIn())).account, first.account)
+})
 
-test.serial('an address with an account: only its owner links it, and is told', async (t) => {
+test('an address with an account: only its owner links it, and is told', async (t) => {
   const { browser, email } = someone()
   const id = await account(email)
   const other = someone()
@@ -129,7 +128,7 @@ test.serial('an address with an account: only its owner links it, and is told', 
   t.is((await link(login)).status, 403)
 })
 
-test.serial('the owner sees the link of the account, and ends it with a new login', async (t) => {
+test('the owner sees the link of the account, and ends it with a new login', async (t) => {
   const ops = freshEmail()
   await account(ops)
   const grouped = await servers().serve(
@@ -153,7 +152,7 @@ test.serial('the owner sees the link of the account, and ends it with a new logi
   t.is((await memberships()).length, 1)
 
   const age = async (time: string) =>
-    query(servers().system.db, 'update tokens set created = now() - cast(:time as interval) where owner_id = :id', {
+    sql('update tokens set created = now() - cast(:time as interval) where owner_id = :id', {
       id,
       time,
     })
@@ -182,7 +181,7 @@ test.serial('the owner sees the link of the account, and ends it with a new logi
   await grouped.stop()
 })
 
-test.serial('the only way to sign in to an account is not ended', async (t) => {
+test('the only way to sign in to an account is not ended', async (t) => {
   const { browser, email } = someone()
   const { token } = (await browser.signIn()).json as { token: string }
   const api = service.clientOf(token)
@@ -191,8 +190,8 @@ test.serial('the only way to sign in to an account is not ended', async (t) => {
   t.deepEqual(only.json, {
     detail: 'Nobody could sign in to this account any more. Add a passkey, or set a password first.',
   })
-  const sql = 'update accounts set password_hash = :hash where email = :email'
-  await query(servers().system.db, sql, { email, hash: await hashPassword(PASSWORD, 'test') })
+  const text = 'update accounts set password_hash = :hash where email = :email'
+  await sql(text, { email, hash: await hashPassword(PASSWORD, 'test') })
   const off = await without.clientOf(token).delete('/auth/oidc/link/')
   t.deepEqual(
     [off.status, off.json],
@@ -207,24 +206,24 @@ test.serial('the only way to sign in to an account is not ended', async (t) => {
   await without.stop()
 })
 
-test.serial('an API token and a login before its second factor link nothing', async (t) => {
+test('an API token and a login before its second factor link nothing', async (t) => {
   const { browser, email } = someone()
   const id = await account(email)
   const code = codeIn(await browser.callback())
   for (const mfa of [null, false]) {
     const secret = `secret ${String(mfa)} ${email}`.replaceAll(' ', '')
-    const sql = `insert into tokens (created, owner_id, secret_hash, mfa, perm_manage_tokens)
+    const text = `insert into tokens (created, owner_id, secret_hash, mfa, perm_manage_tokens)
       values (now(), :id, sha256(convert_to(:secret, 'UTF8')), :mfa, true)`
-    await query(servers().system.db, sql, { id, secret, mfa })
+    await sql(text, { id, secret, mfa })
     if (mfa === false) {
       const factor = `insert into totp_factors (id, account_id, created, name, secret, last_used)
         values (gen_random_uuid(), :id, now(), '', '', now())`
-      await query(servers().system.db, factor, { id })
+      await sql(factor, { id })
     }
     const answer = await browser.send('POST', '/auth/oidc/link/', { code }, { authorization: `Token ${secret}` })
     t.is(answer.status, 403, String(mfa))
   }
-  await query(servers().system.db, 'delete from totp_factors where account_id = :id', { id })
+  await sql('delete from totp_factors where account_id = :id', { id })
 })
 
 /** Refused sign-ins: the settings, what the issuer says, what there is before, and what the person is told. */
@@ -246,7 +245,7 @@ const REFUSED: [title: string, more: Record<string, string>, claims: object, bef
 async function none(): Promise<void> {}
 
 for (const [title, more, claims, before, told] of REFUSED) {
-  test.serial(`nothing is created or linked: ${title}`, async (t) => {
+  test(`nothing is created or linked: ${title}`, async (t) => {
     const strict = await servers().serve(settings(more))
     const { email } = someone(claims)
     await before(email)
@@ -259,38 +258,32 @@ for (const [title, more, claims, before, told] of REFUSED) {
   })
 }
 
-test.serial(
-  'two identities with one address: the second one gets no account, also if addresses are trusted',
-  async (t) => {
-    const { browser, email } = someone()
-    await browser.signIn()
-    const trusting = await servers().serve(settings({ OIDC_TRUST_EMAIL: 'on' }))
-    for (const { anonymous } of [service, trusting]) {
-      someone({ email: email.toUpperCase() })
-      const there = await made()
-      const answer = await new Browser(anonymous, PUBLIC).callback()
-      t.is(answer.status, 403)
-      t.regex(saidTo(answer), /belongs to somebody else at Example Company, who perhaps had this address before/)
-      t.deepEqual(await made(), there)
-    }
-    await trusting.stop()
-  },
-)
+test('two identities with one address: the second one gets no account, also if addresses are trusted', async (t) => {
+  const { browser, email } = someone()
+  await browser.signIn()
+  const trusting = await servers().serve(settings({ OIDC_TRUST_EMAIL: 'on' }))
+  for (const { anonymous } of [service, trusting]) {
+    someone({ email: email.toUpperCase() })
+    const there = await made()
+    const answer = await new Browser(anonymous, PUBLIC).callback()
+    t.is(answer.status, 403)
+    t.regex(saidTo(answer), /belongs to somebody else at Example Company, who perhaps had this address before/)
+    t.deepEqual(await made(), there)
+  }
+  await trusting.stop()
+})
 
-test.serial(
-  'whoever vouches for addresses links at once; a pending account gives way, with its password',
-  async (t) => {
-    const trusting = await servers().serve(settings({ OIDC_TRUST_EMAIL: 'on' }))
-    const { email } = someone()
-    const id = await account(email)
-    t.is((await own(await new Browser(trusting.anonymous, PUBLIC).signIn())).account.id, id)
-    const { email: squatted, browser } = someone()
-    await account(squatted, { state: 'pending' })
-    t.is((await own(await browser.signIn())).account.email, squatted)
-    t.is((await service.anonymous.post('/auth/login/', { email: squatted, password: PASSWORD })).status, 403)
-    await trusting.stop()
-  },
-)
+test('whoever vouches for addresses links at once; a pending account gives way, with its password', async (t) => {
+  const trusting = await servers().serve(settings({ OIDC_TRUST_EMAIL: 'on' }))
+  const { email } = someone()
+  const id = await account(email)
+  t.is((await own(await new Browser(trusting.anonymous, PUBLIC).signIn())).account.id, id)
+  const { email: squatted, browser } = someone()
+  await account(squatted, { state: 'pending' })
+  t.is((await own(await browser.signIn())).account.email, squatted)
+  t.is((await service.anonymous.post('/auth/login/', { email: squatted, password: PASSWORD })).status, 403)
+  await trusting.stop()
+})
 
 /** Ways in which a callback fails, and what the person is told. */
 const CALLBACKS: [title: string, come: (browser: Browser, path: string) => Promise<Answer>, told: RegExp][] = [
@@ -315,7 +308,7 @@ const CALLBACKS: [title: string, come: (browser: Browser, path: string) => Promi
 ] // prettier-ignore
 
 for (const [title, come, told] of CALLBACKS) {
-  test.serial(`a callback ${title} signs nobody in`, async (t) => {
+  test(`a callback ${title} signs nobody in`, async (t) => {
     const { browser } = someone()
     const path = await browser.begin()
     const there = await made()
@@ -336,13 +329,13 @@ function oldCookie(): string {
   return beginAttempt({ ...service.system, now: () => then }).cookie
 }
 
-test.serial('a callback that the person has refused says so', async (t) => {
+test('a callback that the person has refused says so', async (t) => {
   const { browser } = someone()
   issuer.person = ''
   t.is(saidTo(await browser.callback()), 'Example Company did not let you in, or you cancelled.')
 })
 
-test.serial('a callback works once', async (t) => {
+test('a callback works once', async (t) => {
   const { browser } = someone()
   const path = await browser.begin()
   const asked = issuer.asked.length
@@ -353,7 +346,7 @@ test.serial('a callback works once', async (t) => {
   t.is(saidTo(late), 'This sign-in was used before. Sign in again.')
 })
 
-test.serial('a code works once, within a minute, in its browser', async (t) => {
+test('a code works once, within a minute, in its browser', async (t) => {
   const { browser, email } = someone()
   const code = codeIn(await browser.callback())
   const thief = new Browser(service.anonymous, PUBLIC)
@@ -366,43 +359,35 @@ test.serial('a code works once, within a minute, in its browser', async (t) => {
   const answers = await Promise.all([browser.exchange(code), browser.exchange(code)])
   const refused = answers.find(({ status }) => status !== 200)!
   t.true([400, 403].includes(refused.status))
-  const [first] = await query<{ n: number }>(
-    servers().system.db,
+  const [first] = await sql<{ n: number }>(
     'select count(*) as n from tokens join accounts on accounts.id = owner_id where email = :email',
     { email },
   )
   t.is(first!.n, 1)
 
   const late = codeIn(await browser.callback())
-  await query(
-    servers().system.db,
-    `update sign_ins set code_expires = now() - interval '1 second' where code_hash is not null`,
-  )
+  await sql(`update sign_ins set code_expires = now() - interval '1 second' where code_hash is not null`)
   t.is((await browser.exchange(late)).status, 400)
 })
 
-test.serial(
-  'the code is handed over for a minute, in a fragment, and the cookie is for the browser alone',
-  async (t) => {
-    const { browser } = someone()
-    const begun = await browser.send('POST', '/auth/oidc/')
-    t.regex(
-      String(begun.headers['set-cookie']),
-      /^__Host-zoneplane-sign-in=[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
-    )
-    const { searchParams } = new URL((begun.json as { url: string }).url)
-    t.is(searchParams.get('code_challenge_method'), 'S256')
-    t.is(searchParams.get('redirect_uri'), `${PUBLIC}/api/v1/auth/oidc/callback/`)
-    const answer = await browser.callback()
-    t.regex(String(answer.headers['location']), /^https:\/\/dns\.example\.test\/console\/signed-in#[1-9A-Za-z]{28}$/)
-    t.is(answer.headers['referrer-policy'], 'no-referrer')
-    const [row] = await query<{ seconds: number }>(
-      servers().system.db,
-      'select cast(extract(epoch from max(code_expires) - now()) as integer) as seconds from sign_ins where code_hash is not null',
-    )
-    t.true(row!.seconds > 0 && row!.seconds <= 60)
-  },
-)
+test('the code is handed over for a minute, in a fragment, and the cookie is for the browser alone', async (t) => {
+  const { browser } = someone()
+  const begun = await browser.send('POST', '/auth/oidc/')
+  t.regex(
+    String(begun.headers['set-cookie']),
+    /^__Host-zoneplane-sign-in=[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+  )
+  const { searchParams } = new URL((begun.json as { url: string }).url)
+  t.is(searchParams.get('code_challenge_method'), 'S256')
+  t.is(searchParams.get('redirect_uri'), `${PUBLIC}/api/v1/auth/oidc/callback/`)
+  const answer = await browser.callback()
+  t.regex(String(answer.headers['location']), /^https:\/\/dns\.example\.test\/console\/signed-in#[1-9A-Za-z]{28}$/)
+  t.is(answer.headers['referrer-policy'], 'no-referrer')
+  const [row] = await sql<{ seconds: number }>(
+    'select cast(extract(epoch from max(code_expires) - now()) as integer) as seconds from sign_ins where code_hash is not null',
+  )
+  t.true(row!.seconds > 0 && row!.seconds <= 60)
+})
 
 /** ID tokens of a lying issuer. */
 const LIES: Record<string, (claims: JWTPayload) => Promise<string>> = {
@@ -434,7 +419,7 @@ function strangers(): Promise<TestIssuer> {
 test.after.always('the other issuer stops', async () => (await stranger)?.close())
 
 for (const [title, lie] of Object.entries(LIES)) {
-  test.serial(`an ID token ${title} signs nobody in`, async (t) => {
+  test(`an ID token ${title} signs nobody in`, async (t) => {
     const { browser } = someone()
     const there = await made()
     issuer.lie = lie
@@ -449,7 +434,7 @@ for (const [title, lie] of Object.entries(LIES)) {
   })
 }
 
-test.serial('a new key of the issuer is found, a minute after the former ones were read', async (t) => {
+test('a new key of the issuer is found, a minute after the former ones were read', async (t) => {
   const { browser } = someone()
   t.is((await browser.signIn()).status, 200)
   const { privateKey, publicKey } = await generateKeyPair('RS256')
@@ -464,14 +449,14 @@ test.serial('a new key of the issuer is found, a minute after the former ones we
   t.is(answer.status, 303)
 })
 
-test.serial('the clocks may differ by a minute', async (t) => {
+test('the clocks may differ by a minute', async (t) => {
   const { browser } = someone()
   issuer.lie = (claims) => issuer.sign({ ...claims, exp: Math.floor(Date.now() / 1000) - 30 })
   t.is((await browser.signIn()).status, 200)
   issuer.lie = undefined
 })
 
-test.serial('several factors at the issuer count, or all sign-ins if the operator says so', async (t) => {
+test('several factors at the issuer count, or all sign-ins if the operator says so', async (t) => {
   const { browser } = someone()
   const mfa = async (from: Browser, claims: JWTPayload) => {
     issuer.lie = (signed) => issuer.sign({ ...signed, ...claims })
@@ -492,45 +477,42 @@ test.serial('several factors at the issuer count, or all sign-ins if the operato
   await trusting.stop()
 })
 
-test.serial(
-  'an issuer that does not answer, answers nonsense, or too much: people are told, and it can come back',
-  async (t) => {
-    const begun = someone().browser
-    const path = await begun.begin()
-    const { browser } = someone()
-    for (const instead of [
-      (_: unknown, response: import('node:http').ServerResponse) => response.writeHead(500).end(),
-      () => undefined,
-      (_: unknown, response: import('node:http').ServerResponse) => {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        const more = () => {
-          if (!response.destroyed && response.write(' '.repeat(65_536))) setImmediate(more)
-          else response.once('drain', more)
-        }
-        more()
-      },
-    ]) {
-      const fresh = await servers().serve(settings())
-      const there = await made()
-      issuer.instead = instead
-      t.deepEqual((await fresh.anonymous.get('/auth/oidc/')).json, { name: 'Example Company', reachable: false })
-      const answer = await new Browser(fresh.anonymous, PUBLIC).send('POST', '/auth/oidc/')
-      t.is(answer.status, 503)
-      t.regex(answer.text, /Example Company does not answer\. Nothing was changed; please retry\./)
-      t.deepEqual(await made(), there)
-      issuer.instead = undefined
-      await fresh.stop()
-    }
-    issuer.instead = (_, response) => response.writeHead(502).end()
-    const answer = await begun.send('GET', path)
+test('an issuer that does not answer, answers nonsense, or too much: people are told, and it can come back', async (t) => {
+  const begun = someone().browser
+  const path = await begun.begin()
+  const { browser } = someone()
+  for (const instead of [
+    (_: unknown, response: import('node:http').ServerResponse) => response.writeHead(500).end(),
+    () => undefined,
+    (_: unknown, response: import('node:http').ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const more = () => {
+        if (!response.destroyed && response.write(' '.repeat(65_536))) setImmediate(more)
+        else response.once('drain', more)
+      }
+      more()
+    },
+  ]) {
+    const fresh = await servers().serve(settings())
+    const there = await made()
+    issuer.instead = instead
+    t.deepEqual((await fresh.anonymous.get('/auth/oidc/')).json, { name: 'Example Company', reachable: false })
+    const answer = await new Browser(fresh.anonymous, PUBLIC).send('POST', '/auth/oidc/')
     t.is(answer.status, 503)
-    t.regex(saidTo(answer), /Example Company does not answer/)
+    t.regex(answer.text, /Example Company does not answer\. Nothing was changed; please retry\./)
+    t.deepEqual(await made(), there)
     issuer.instead = undefined
-    t.is((await browser.signIn()).status, 200)
-  },
-)
+    await fresh.stop()
+  }
+  issuer.instead = (_, response) => response.writeHead(502).end()
+  const answer = await begun.send('GET', path)
+  t.is(answer.status, 503)
+  t.regex(saidTo(answer), /Example Company does not answer/)
+  issuer.instead = undefined
+  t.is((await browser.signIn()).status, 200)
+})
 
-test.serial('each step may come to another process', async (t) => {
+test('each step may come to another process', async (t) => {
   const [other, third] = [await servers().serve(settings()), await servers().serve(settings())]
   const { browser } = someone()
   const path = await browser.begin()
@@ -540,14 +522,14 @@ test.serial('each step may come to another process', async (t) => {
   await Promise.all([other.stop(), third.stop()])
 })
 
-test.serial('two first sign-ins of one person at once make one account', async (t) => {
+test('two first sign-ins of one person at once make one account', async (t) => {
   const { email, browser } = someone()
   const second = new Browser(service.anonymous, PUBLIC)
   const paths = [await browser.begin(), await second.begin()]
   const answers = await Promise.all([browser.send('GET', paths[0]!), second.send('GET', paths[1]!)])
   t.true(answers.some(({ status }) => status === 303))
   t.true(answers.every(({ status }) => status === 303 || status === 403))
-  const rows = await query(servers().system.db, 'select from accounts where email = :email', { email })
+  const rows = await sql('select from accounts where email = :email', { email })
   t.is(rows.length, 1)
 })
 
@@ -565,17 +547,16 @@ async function logOut(token: string): Promise<Answer> {
   return service.anonymous.send('POST', '/auth/oidc/logout/', undefined, { body, headers })
 }
 
-test.serial('the issuer ends sessions: one, or all of a person; API tokens and other people stay', async (t) => {
+test('the issuer ends sessions: one, or all of a person; API tokens and other people stay', async (t) => {
   const { browser, sub, email } = someone()
   const sid = (await sidOf(browser))!
   const [first, second] = [await browser.signIn(), await new Browser(service.anonymous, PUBLIC).signIn()]
   const works = async (answer: Answer) =>
     (await service.clientOf((answer.json as { token: string }).token).get('/auth/token/')).status
-  const [login] = await query<{ id: string }>(servers().system.db, 'select id from accounts where email = :email', {
+  const [login] = await sql<{ id: string }>('select id from accounts where email = :email', {
     email,
   })
-  await query(
-    servers().system.db,
+  await sql(
     `insert into tokens (created, owner_id, secret_hash) values (now(), :id, sha256(convert_to(:secret, 'UTF8')))`,
     { id: login!.id, secret: `api${sub}` },
   )
@@ -596,14 +577,13 @@ test.serial('the issuer ends sessions: one, or all of a person; API tokens and o
 /** The session of a browser at the issuer: the one of its latest sign-in. */
 async function sidOf(browser: Browser): Promise<string | undefined> {
   codeIn(await browser.callback())
-  const [row] = await query<{ sid: string }>(
-    servers().system.db,
+  const [row] = await sql<{ sid: string }>(
     'select sid from sign_ins where code_hash is not null order by code_expires desc limit 1',
   )
   return row?.sid
 }
 
-test.serial('a logout token ends only what began before it', async (t) => {
+test('a logout token ends only what began before it', async (t) => {
   const { browser, sub } = someone()
   const answer = await browser.signIn()
   const before = Math.floor(Date.now() / 1000) - 3600
@@ -629,7 +609,7 @@ const FORGED: Record<string, (sub: string) => Promise<string>> = {
 }
 
 for (const [title, forge] of Object.entries(FORGED)) {
-  test.serial(`a logout token ${title} ends nothing`, async (t) => {
+  test(`a logout token ${title} ends nothing`, async (t) => {
     const { browser, sub } = someone()
     const answer = await browser.signIn()
     const refused = await logOut(await forge(sub))
@@ -639,12 +619,11 @@ for (const [title, forge] of Object.entries(FORGED)) {
   })
 }
 
-test.serial('without passwords nobody signs up, logs in or resets one', async (t) => {
+test('without passwords nobody signs up, logs in or resets one', async (t) => {
   const strict = await servers().serve(settings({ PASSWORDS: 'off' }))
   const { email } = someone()
   const id = await account(email)
-  const link = await query(
-    servers().system.db,
+  const link = await sql(
     `insert into confirmations (code_hash, account_id, action, parameters, credentials_changed, expires)
     select sha256('code'), id, 'reset-password', '{}', credentials_changed, now() + interval '1 hour' from accounts where id = :id returning true`,
     { id },
@@ -666,7 +645,7 @@ test.serial('without passwords nobody signs up, logs in or resets one', async (t
   await strict.stop()
 })
 
-test.serial('no code, token or secret is in the log', async (t) => {
+test('no code, token or secret is in the log', async (t) => {
   const { browser } = someone()
   const path = await browser.begin()
   const code = codeIn(await browser.send('GET', path))
@@ -677,7 +656,7 @@ test.serial('no code, token or secret is in the log', async (t) => {
   t.true(service.logged().includes('"by":"sign-on","event":"token_created"'))
 })
 
-test.serial('without an issuer there is no such path', async (t) => {
+test('without an issuer there is no such path', async (t) => {
   const without = await servers().serve({})
   for (const path of ['', 'callback/', 'token/', 'link/', 'logout/']) {
     const { statusCode, body } = await request(`${without.url}/api/v1/auth/oidc/${path}`)
@@ -687,7 +666,7 @@ test.serial('without an issuer there is no such path', async (t) => {
   await without.stop()
 })
 
-test.serial('groups make members at each sign-in, and end what they made at the next one without them', async (t) => {
+test('groups make members at each sign-in, and end what they made at the next one without them', async (t) => {
   const [ops, two] = [freshEmail(), freshEmail()]
   const [opsId, twoId] = [await account(ops), await account(two)]
   const rows = `readers=${ops}:viewer; admins=${ops}:admin; two=${two}:editor; lost=${freshEmail()}:admin`
@@ -695,8 +674,7 @@ test.serial('groups make members at each sign-in, and end what they made at the 
   const { email, sub } = someone({ groups: ['readers', 'others'] })
   const browser = new Browser(grouped.anonymous, PUBLIC)
   const members = () =>
-    query<{ account: string; role: string; source: string }>(
-      servers().system.db,
+    sql<{ account: string; role: string; source: string }>(
       `select account_id as account, role, source from members
        where person_id = (select id from accounts where email = :email) order by role`,
       { email },
@@ -722,7 +700,7 @@ test.serial('groups make members at each sign-in, and end what they made at the 
   const [membership] = (await api.get('/auth/memberships/')).json as { id: string }[]
   const opened = (await api.post(`/auth/memberships/${membership!.id}/token/`)).json as { token: string }
   t.is((await grouped.clientOf(opened.token).get('/domains/')).status, 200)
-  await query(servers().system.db, 'update accounts set password_hash = :hash where email = :email', {
+  await sql('update accounts set password_hash = :hash where email = :email', {
     hash: await hashPassword(PASSWORD, 'test'),
     email,
   })
@@ -754,38 +732,30 @@ test.serial('groups make members at each sign-in, and end what they made at the 
   await grouped.stop()
 })
 
-test.serial(
-  'what somebody has made by hand stays as it is, whatever the groups; an invitation gives way',
-  async (t) => {
-    const ops = freshEmail()
-    const opsId = await account(ops)
-    const grouped = await servers().serve(settings({ OIDC_GROUPS: `admins=${ops}:admin; all=${freshEmail()}:viewer` }))
-    const { email } = someone({ groups: ['admins'] })
-    const sql = `insert into members (created, account_id, email, role, confined, source)
+test('what somebody has made by hand stays as it is, whatever the groups; an invitation gives way', async (t) => {
+  const ops = freshEmail()
+  const opsId = await account(ops)
+  const grouped = await servers().serve(settings({ OIDC_GROUPS: `admins=${ops}:admin; all=${freshEmail()}:viewer` }))
+  const { email } = someone({ groups: ['admins'] })
+  const text = `insert into members (created, account_id, email, role, confined, source)
     values (now(), :opsId, :email, 'viewer', false, 'invitation')`
-    await query(servers().system.db, sql, { opsId, email })
-    const browser = new Browser(grouped.anonymous, PUBLIC)
-    const all = async () =>
-      query(servers().system.db, 'select role, source from members where account_id = :opsId', { opsId })
-    t.is((await browser.signIn()).status, 200)
-    t.deepEqual(await all(), [{ role: 'admin', source: 'group' }])
-    await query(
-      servers().system.db,
-      `update members set source = 'operator', role = 'viewer' where account_id = :opsId`,
-      {
-        opsId,
-      },
-    )
-    await browser.signIn()
-    t.deepEqual(await all(), [{ role: 'viewer', source: 'operator' }])
-    issuer.people.set(issuer.person, { email, email_verified: true, groups: ['all'] })
-    await browser.signIn()
-    t.deepEqual(await all(), [{ role: 'viewer', source: 'operator' }])
-    await grouped.stop()
-  },
-)
+  await sql(text, { opsId, email })
+  const browser = new Browser(grouped.anonymous, PUBLIC)
+  const all = async () => sql('select role, source from members where account_id = :opsId', { opsId })
+  t.is((await browser.signIn()).status, 200)
+  t.deepEqual(await all(), [{ role: 'admin', source: 'group' }])
+  await sql(`update members set source = 'operator', role = 'viewer' where account_id = :opsId`, {
+    opsId,
+  })
+  await browser.signIn()
+  t.deepEqual(await all(), [{ role: 'viewer', source: 'operator' }])
+  issuer.people.set(issuer.person, { email, email_verified: true, groups: ['all'] })
+  await browser.signIn()
+  t.deepEqual(await all(), [{ role: 'viewer', source: 'operator' }])
+  await grouped.stop()
+})
 
-test.serial('a code ends when another sign-in of the person has other groups, or none', async (t) => {
+test('a code ends when another sign-in of the person has other groups, or none', async (t) => {
   const ops = freshEmail()
   await account(ops)
   const grouped = await servers().serve(settings({ OIDC_GROUPS: `admins=${ops}:admin; readers=${ops}:viewer` }))
@@ -799,8 +769,7 @@ test.serial('a code ends when another sign-in of the person has other groups, or
   }
   const roles = async () =>
     (
-      await query<{ role: string }>(
-        servers().system.db,
+      await sql<{ role: string }>(
         `select role from members where source = 'group' and
        account_id = (select id from accounts where email = :ops)`,
         { ops },
@@ -827,7 +796,7 @@ test.serial('a code ends when another sign-in of the person has other groups, or
   await grouped.stop()
 })
 
-test.serial('two people join accounts of each other at once', async (t) => {
+test('two people join accounts of each other at once', async (t) => {
   const [one, other] = [freshEmail(), freshEmail()]
   const [oneId, otherId] = [await account(one), await account(other)]
   const rows = `ones=${one}:viewer; others=${other}:viewer`
@@ -842,14 +811,14 @@ test.serial('two people join accounts of each other at once', async (t) => {
     withGroups(grouped.system, oneId, ['others'], meet),
     withGroups(grouped.system, otherId, ['ones'], meet),
   ])
-  const sql = `select account_id as account, person_id as person from members where account_id = any (:ids)`
-  const made = await query<{ account: string; person: string }>(servers().system.db, sql, { ids: [oneId, otherId] })
+  const text = `select account_id as account, person_id as person from members where account_id = any (:ids)`
+  const made = await sql<{ account: string; person: string }>(text, { ids: [oneId, otherId] })
   const pairs = made.map(({ account, person }) => `${account} ${person}`)
   t.deepEqual(pairs.sort(), [`${oneId} ${otherId}`, `${otherId} ${oneId}`].sort())
   await grouped.stop()
 })
 
-test.serial('a logout at the issuer ends the sessions that act for other accounts, too', async (t) => {
+test('a logout at the issuer ends the sessions that act for other accounts, too', async (t) => {
   const ops = freshEmail()
   await account(ops)
   const grouped = await servers().serve(settings({ OIDC_GROUPS: `admins=${ops}:admin` }))
@@ -867,7 +836,7 @@ test.serial('a logout at the issuer ends the sessions that act for other account
   await grouped.stop()
 })
 
-test.serial('the settings of the documents for oidc-provider work', async (t) => {
+test('the settings of the documents for oidc-provider work', async (t) => {
   const text = readFileSync(join(projectFolder(), 'docs', 'operators', 'accounts.md'), 'utf8')
   const [block = ''] = /(?<=\n\n) {4}\{\n[^]*?\n {4}\}/.exec(text) ?? []
   const documented = JSON.parse(block) as Record<string, unknown>
@@ -881,7 +850,7 @@ test.serial('the settings of the documents for oidc-provider work', async (t) =>
   await other.close()
 })
 
-test.serial('the service starts while the issuer is down, and prints the address of the callback', async (t) => {
+test('the service starts while the issuer is down, and prints the address of the callback', async (t) => {
   const port = String(await freePort())
   const url = `http://127.0.0.1:${port}`
   const more = { OIDC_ISSUER: 'http://127.0.0.1:9', PORT: port, PUBLIC_URL: url }

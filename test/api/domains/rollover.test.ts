@@ -1,6 +1,5 @@
 import { pause, resume } from '../../../src/service/adoption/pausing.ts'
 import { advance } from '../../../src/service/rollovers/advancing.ts'
-import { query } from '../../../src/store/database.ts'
 import { all } from '../../../src/store/domains/rollovers.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../../support/clients/api.ts'
 import type { Client } from '../../support/clients/client.ts'
@@ -53,6 +52,24 @@ async function force(name: string): Promise<Shown> {
   return succeeded(await api.post(`${pathOf(name)}confirm/`, { force: true }), 200).json as Shown
 }
 
+/** Adds the key of another signer. */
+async function addForeignKey(name: string): Promise<void> {
+  const dnskey = `257 3 15 ${Buffer.alloc(32, 7).toString('base64')}`
+  await newRRset(account().api, name, { subname: '', type: 'DNSKEY', records: [dnskey] })
+}
+
+/** Looks at a rollover three times, which would be enough if it did not wait for other signers. */
+async function lookAt(name: string): Promise<Shown[]> {
+  const { system } = service()
+  const looks: Shown[] = []
+  while (looks.length < 3) {
+    const rollover = (await all(system.db)).find((each) => each.name === name)!
+    await advance(system, rollover)
+    looks.push(await shown(account().api, name))
+  }
+  return looks
+}
+
 /** Waits until the rollover has a phase. */
 async function reach(api: Client, name: string, phase: string): Promise<Shown> {
   await eventually(async () => (await shown(api, name)).phase === phase)
@@ -67,8 +84,7 @@ async function cdsOf(name: string): Promise<string[]> {
 
 /** Puts a rollover into a phase without the time that leads there. */
 async function put(name: string, phase: string): Promise<void> {
-  await query(
-    service().system.db,
+  await service().sql(
     `update rollovers set phase = :phase, seen = 0, check_at = now() + interval '1 day'
      where domain_id = (select id from domains where name = :name)`,
     { name, phase },
@@ -111,7 +127,7 @@ for (const [algorithm, number, phase] of [
     await put(name, 'publish')
     const sql = `select split_part(dnskey, ' ', 3) as number from keys
       where domain_id = (select id from domains where name = :name)`
-    const numbers = (await query<{ number: string }>(service().system.db, sql, { name })).map((row) => row.number)
+    const numbers = (await service().sql<{ number: string }>(sql, { name })).map((row) => row.number)
     t.true(numbers.includes(String(number)))
     t.is(numbers.length, 2)
   })
@@ -179,7 +195,7 @@ test('what cannot be done now is a conflict', async (t) => {
 
   const other = await newDomain(api)
   const sql = 'delete from keys where domain_id = (select id from domains where name = :name)'
-  await query(service().system.db, sql, { name: other })
+  await service().sql(sql, { name: other })
   t.deepEqual(
     await answer('POST', pathOf(other)),
     conflict('The keys of this domain are not stored yet. Try again in a few minutes.'),
@@ -349,18 +365,9 @@ test('tags and dry runs are refused as for any other write', async (t) => {
 test('with other signers, a rollover goes on when the owner says that they publish the new key', async (t) => {
   const { api } = account()
   const name = await newDomain(api)
-  const dnskey = `257 3 15 ${Buffer.alloc(32, 7).toString('base64')}`
-  await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [dnskey] })
+  await addForeignKey(name)
   t.like(await begin(api, name, { emergency: true }), { phase: 'publish', waits_for: 'signers', can_cancel: true })
-  // It has been looked at twice, which would be enough otherwise.
-  const { system } = service()
-  for (let looks = 0; looks < 3; looks++) {
-    await advance(
-      system,
-      (await all(system.db)).find((each) => each.name === name)!,
-    )
-    t.like(await shown(api, name), { phase: 'publish', waits_for: 'signers' })
-  }
+  for (const look of await lookAt(name)) t.like(look, { phase: 'publish', waits_for: 'signers' })
   const confirmed = succeeded(await api.post(`${pathOf(name)}confirm/`), 200).json as Shown
   t.is(confirmed.phase, 'publish')
   t.not(confirmed.waits_for, 'signers')
@@ -369,38 +376,31 @@ test('with other signers, a rollover goes on when the owner says that they publi
 
 test('the wait for caches begins again when the owner vouches for other signers', async (t) => {
   const { api } = account()
-  const { db } = service().system
   const name = await rolling()
   const read = async () => {
     const sql = `select seen, confirmed, waited < 600 as fresh from rollovers join domains on id = domain_id where name = :name`
-    return (await query<{ seen: number; confirmed: boolean; fresh: boolean }>(db, sql, { name }))[0]!
+    return (await service().sql<{ seen: number; confirmed: boolean; fresh: boolean }>(sql, { name }))[0]!
   }
-  const dnskey = `257 3 15 ${Buffer.alloc(32, 7).toString('base64')}`
-  await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [dnskey] })
+  await addForeignKey(name)
   await eventually(async () => (await read()).seen > 0)
-  await query(db, `update rollovers set waited = 3500 where domain_id = (select id from domains where name = :name)`, {
-    name,
-  })
+  await service().sql(
+    `update rollovers set waited = 3500 where domain_id = (select id from domains where name = :name)`,
+    {
+      name,
+    },
+  )
   succeeded(await api.post(`${pathOf(name)}confirm/`), 200)
   t.like(await read(), { confirmed: true, fresh: true })
 })
 
 test('whoever removes the records of other signers does not end the wait of the owner', async (t) => {
   const { api } = account()
-  const { system } = service()
   const name = await newDomain(api)
-  const dnskey = `257 3 15 ${Buffer.alloc(32, 7).toString('base64')}`
-  await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [dnskey] })
+  await addForeignKey(name)
   await begin(api, name, { algorithm: 'ed25519', emergency: true })
   succeeded(await api.delete(`/domains/${name}/rrsets/@/DNSKEY/`), 204)
   await reach(api, name, 'publish')
-  for (let looks = 0; looks < 3; looks++) {
-    await advance(
-      system,
-      (await all(system.db)).find((each) => each.name === name)!,
-    )
-    t.like(await shown(api, name), { phase: 'publish', waits_for: 'signers' })
-  }
+  for (const look of await lookAt(name)) t.like(look, { phase: 'publish', waits_for: 'signers' })
   succeeded(await api.post(`${pathOf(name)}confirm/`), 200)
   await reach(api, name, 'await-ds')
   // The next one knows nothing of them.
@@ -412,8 +412,7 @@ test('whoever removes the records of other signers does not end the wait of the 
 test('the contents stay, and so do records that the user has added', async (t) => {
   const { api } = account()
   const name = await newDomain(api)
-  const dnskey = `257 3 15 ${Buffer.alloc(32, 7).toString('base64')}`
-  await newRRset(api, name, { subname: '', type: 'DNSKEY', records: [dnskey] })
+  await addForeignKey(name)
   const rrsets = (await api.get(`/domains/${name}/rrsets/`)).text
   await begin(api, name, { emergency: true })
   succeeded(await api.post(`${pathOf(name)}confirm/`), 200)

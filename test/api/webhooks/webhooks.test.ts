@@ -4,7 +4,6 @@ import { handOver } from '../../../src/service/accounts/hand-over.ts'
 import { trimHistory } from '../../../src/service/domains/retention.ts'
 import { move } from '../../../src/service/operation/moving.ts'
 import { WEBHOOK_UPKEEP } from '../../../src/service/webhooks/delivering.ts'
-import { query } from '../../../src/store/database.ts'
 import { DAY, HOUR, later } from '../../../src/time.ts'
 import { emailOf } from '../../support/clients/accounts.ts'
 import { newDomain, newRRset, succeeded } from '../../support/clients/api.ts'
@@ -54,19 +53,28 @@ async function newWebhook(events = ['rrsets', 'domains'], more: Record<string, u
 const show = async (login: Client, path: string) => succeeded(await login.get(path), 200).json as Shown
 const deliveriesOf = async (login: Client, path: string) =>
   succeeded(await login.get(`${path}deliveries/`), 200).json as Delivery[]
+/** What became of a webhook's deliveries, the newest first, and how often they were tried. */
+const outcomes = async (login: Client, path: string) =>
+  (await deliveriesOf(login, path)).map(({ status, attempts }) => [status, attempts])
 const seen = (received: Received[]) => received.map(({ type, data }) => [type, data?.domain ?? null])
+
+/** Waits until a webhook is disabled; resolves with the reason. */
+async function ended(login: Client, path: string): Promise<string | null> {
+  await eventuallyIs(async () => (await show(login, path)).enabled, false)
+  return (await show(login, path)).reason
+}
 
 /** Lets what waits for a webhook be tried now. */
 async function hurry(id: string): Promise<void> {
-  const { db, now } = service().system
-  await query(db, 'update webhooks set retry_at = null where id = :id', { id })
-  await query(db, `update work set due = :now where kind = 'webhook' and subject = :id`, { now: now(), id })
+  const { now } = service().system
+  await service().sql('update webhooks set retry_at = null where id = :id', { id })
+  await service().sql(`update work set due = :now where kind = 'webhook' and subject = :id`, { now: now(), id })
 }
 
 /** Lets what happens wait for a webhook, until `release`. */
 async function holdBack(id: string): Promise<void> {
-  const { db, now } = service().system
-  await query(db, 'update webhooks set retry_at = :then where id = :id', { id, then: later(now(), DAY) })
+  const { now } = service().system
+  await service().sql('update webhooks set retry_at = :then where id = :id', { id, then: later(now(), DAY) })
 }
 
 /** Lets a webhook be told what waits. */
@@ -87,9 +95,8 @@ async function haveCome(login: Client, path: string, number: number): Promise<vo
 
 /** Stores deliveries of tests as if they had been made now. */
 async function fill(id: string, number: number, status: string): Promise<void> {
-  const { db, now } = service().system
-  await query(
-    db,
+  const { now } = service().system
+  await service().sql(
     `insert into webhook_deliveries (webhook_id, created, type, status)
      select :id, :now, 'test', :status from generate_series(1, cast(:number as integer))`,
     { id, now: now(), status, number },
@@ -147,7 +154,7 @@ test('only what was asked for is told, and nothing of other accounts', async (t)
 async function waiting(accountId: string): Promise<number> {
   const sql = `select from webhook_deliveries join webhooks on webhooks.id = webhook_id
     where account_id = :accountId and status = 'waiting'`
-  return (await query(service().system.db, sql, { accountId })).length
+  return (await service().sql(sql, { accountId })).length
 }
 
 test('a failure keeps what follows waiting, and the same is told again, with the same id', async (t) => {
@@ -249,11 +256,7 @@ test('410 ends a webhook, and a mail tells it; redelivery needs it enabled', asy
   const { accountId, api, login, path } = await newWebhook()
   receiver.answer = (response) => response.writeHead(410).end()
   await newDomain(api)
-  const ended = await eventually(
-    () => show(login, path),
-    ({ enabled }) => !enabled,
-  )
-  t.is(ended.reason, 'gone')
+  t.is(await ended(login, path), 'gone')
   const letter = await letterTo(service().system, await emailOf(service().system, accountId), 2)
   t.is(letter.subject, 'A webhook of your account was disabled')
   const [delivery] = await deliveriesOf(login, path)
@@ -277,10 +280,12 @@ test('410 ends a webhook, and a mail tells it; redelivery needs it enabled', asy
 
 test('a change that does not say so neither enables nor disables, and does not examine the address again', async (t) => {
   const { id, login, path } = await newWebhook()
-  const { db } = service().system
-  await query(db, `update webhooks set url = 'http://10.0.0.1/', disabled = now(), reason = 'gone' where id = :id`, {
-    id,
-  })
+  await service().sql(
+    `update webhooks set url = 'http://10.0.0.1/', disabled = now(), reason = 'gone' where id = :id`,
+    {
+      id,
+    },
+  )
   const before = await show(login, path)
   t.deepEqual(succeeded(await login.patch(path, { events: ['account'] }), 200).json, { ...before, events: ['account'] })
   t.like(succeeded(await login.patch(path, { enabled: true }), 200).json, { enabled: true, reason: null })
@@ -296,19 +301,11 @@ test('what fails for three days is disabled', async (t) => {
     () => show(login, path),
     ({ failing_since }) => failing_since !== null,
   )
-  const { db, now } = service().system
+  const { now } = service().system
   const since = later(now(), -3 * DAY)
-  await query(db, 'update webhooks set failing_since = :since where id = :id', { id, since })
+  await service().sql('update webhooks set failing_since = :since where id = :id', { id, since })
   await hurry(id)
-  t.is(
-    (
-      await eventually(
-        () => show(login, path),
-        ({ enabled }) => !enabled,
-      )
-    ).reason,
-    'failing',
-  )
+  t.is(await ended(login, path), 'failing')
 })
 
 test('after a rotation, both secrets sign', async (t) => {
@@ -319,7 +316,7 @@ test('after a rotation, both secrets sign', async (t) => {
   const { body, headers } = (await eventually(() => receiver.received[0]))!
   for (const each of [secret, next])
     t.notThrows(() => new Verifier(each).verify(body, headers as Record<string, string>))
-  const stored = await query<{ secret: Buffer }>(service().system.db, 'select secret from webhook_secrets', {})
+  const stored = await service().sql<{ secret: Buffer }>('select secret from webhook_secrets', {})
   const clear = [secret, next].map((each) => Buffer.from(each.slice('whsec_'.length), 'base64'))
   t.false(stored.some((row) => clear.some((each) => row.secret.includes(each))))
   t.false([secret, next].some((each) => service().logged().includes(each)))
@@ -335,20 +332,9 @@ test('a webhook ends with the membership of whoever chose its address, and with 
   succeeded(await admin.session.patch(path, { url: theirs.url }), 200)
   await newDomain(api)
   await eventually(() => theirs.received.length === 2)
-  const { db } = service().system
-  await query(db, `update members set role = 'editor' where id = :id`, { id: admin.memberId })
+  await service().sql(`update members set role = 'editor' where id = :id`, { id: admin.memberId })
   await newDomain(api)
-  for (const each of [path, `/webhooks/${made.id}/`]) {
-    t.is(
-      (
-        await eventually(
-          () => show(login, each),
-          ({ enabled }) => !enabled,
-        )
-      ).reason,
-      'rights',
-    )
-  }
+  for (const each of [path, `/webhooks/${made.id}/`]) t.is(await ended(login, each), 'rights')
   succeeded(await login.delete(`/auth/members/${admin.memberId}/`), 204)
   t.deepEqual(succeeded(await login.get('/webhooks/'), 200).json, [])
   t.is(theirs.received.length, 2)
@@ -363,19 +349,12 @@ test('the webhook of a member whose own account is disabled is disabled before i
   const path = `/webhooks/${made.id}/`
   await setState(service().system, email, 'disabled')
   await newDomain(api)
-  const ended = await eventually(
-    () => show(login, path),
-    ({ enabled }) => !enabled,
-  )
-  t.is(ended.reason, 'rights')
+  t.is(await ended(login, path), 'rights')
   await setState(service().system, email, 'active')
   await newDomain(api)
   await eventually(() => receiver.received.length === 2)
   t.like(await show(login, path), { enabled: false, reason: 'rights' })
-  t.deepEqual(
-    (await deliveriesOf(login, path)).map(({ status, attempts }) => [status, attempts]),
-    [['failed', 0]],
-  )
+  t.deepEqual(await outcomes(login, path), [['failed', 0]])
   t.deepEqual(theirs.received, [])
 })
 
@@ -391,14 +370,11 @@ test('a disabled account is told nothing until it is enabled, and then at once w
   await upkeep(0)
   const putOff = `select from work where kind = 'webhook' and subject = :id and claim is null and due > :soon`
   const soon = later(system.now(), HOUR / 2)
-  await eventually(async () => (await query(system.db, putOff, { id, soon })).length)
+  await eventually(async () => (await service().sql(putOff, { id, soon })).length)
   t.deepEqual(receiver.received, [])
   await setState(system, email, 'active')
   await eventually(() => receiver.received.length)
-  await eventuallyIs(
-    async () => (await deliveriesOf(login, path)).map(({ status, attempts }) => [status, attempts]),
-    [['delivered', 1]],
-  )
+  await eventuallyIs(() => outcomes(login, path), [['delivered', 1]])
 })
 
 test('if an account is handed over, all its webhooks are disabled, and what waits is not sent later', async (t) => {
@@ -419,7 +395,7 @@ test('if an account is handed over, all its webhooks are disabled, and what wait
   const domain = await newDomain(api)
   await haveCome(heir, path, 2)
   await eventuallyIs(
-    async () => (await deliveriesOf(heir, path)).map(({ status, attempts }) => [status, attempts]),
+    () => outcomes(heir, path),
     [
       ['delivered', 1],
       ['failed', 0],
@@ -440,21 +416,16 @@ test('10,000 deliveries may wait; if one more does, the webhook is disabled, and
     ({ enabled, failing_since }) => !enabled || failing_since !== null,
   )
   t.is(tried.reason, null)
-  t.deepEqual(await query(service().system.db, states, { id }), [{ status: 'waiting', n: 10_000 }])
+  t.deepEqual(await service().sql(states, { id }), [{ status: 'waiting', n: 10_000 }])
   succeeded(await login.post(`${path}test/`, {}), 202)
-  const ended = await eventually(
-    () => show(login, path),
-    ({ enabled }) => !enabled,
-  )
-  t.is(ended.reason, 'backlog')
-  t.deepEqual(await query(service().system.db, states, { id }), [{ status: 'failed', n: 10_001 }])
+  t.is(await ended(login, path), 'backlog')
+  t.deepEqual(await service().sql(states, { id }), [{ status: 'failed', n: 10_001 }])
   const letter = await letterTo(service().system, await emailOf(service().system, accountId), 2)
   t.regex(letter.text, /More than 10000 events waited for it\./)
 })
 
 test('what does not wait goes after 7 days, and all but the newest 10,000', async (t) => {
   const { id, login, path } = await newWebhook()
-  const { system } = service()
   await holdBack(id)
   await fill(id, 1, 'waiting')
   for (const status of ['delivered', 'failed', 'gone']) await fill(id, 1, status)
@@ -469,7 +440,7 @@ test('what does not wait goes after 7 days, and all but the newest 10,000', asyn
   await upkeep(0)
   const counts =
     'select status, count(*) as n from webhook_deliveries where webhook_id = :id group by status order by 1'
-  t.deepEqual(await query(system.db, counts, { id }), [
+  t.deepEqual(await service().sql(counts, { id }), [
     { status: 'delivered', n: 9_999 },
     { status: 'failed', n: 1 },
     { status: 'waiting', n: 1 },
@@ -499,7 +470,7 @@ test('of a deleted domain, what waits is sent; of one that is gone for good, it 
   await trimHistory({ ...system, now: () => later(system.now(), 91 * DAY) })
   await release(login, path)
   await eventuallyIs(
-    async () => (await deliveriesOf(login, path)).map(({ status, attempts }) => [status, attempts]),
+    () => outcomes(login, path),
     [
       ['gone', 0],
       ['gone', 0],
