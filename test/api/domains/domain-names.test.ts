@@ -85,18 +85,13 @@ test('a number is read as its digits', async (t) => {
   t.deepEqual([answer.status, (answer.json as { name: string }).name], [201, '12.5'])
 })
 
-test('creating a domain twice is refused because it exists', async (t) => {
-  const { api } = await service().account()
-  const name = await newDomain(api)
-  const answer = await api.post('/domains/', { name })
-  t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
-})
-
-test("another account's domain is reported as existing, not as conflicting", async (t) => {
-  const { api } = await service().account()
-  const name = await newDomain((await service().account()).api)
-  const answer = await api.post('/domains/', { name })
-  t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
+test('a domain that exists is reported as existing, whoever has it, not as conflicting', async (t) => {
+  const [owner, other] = [await service().account(), await service().account()]
+  const name = await newDomain(owner.api)
+  for (const { api } of [owner, other]) {
+    const answer = await api.post('/domains/', { name })
+    t.deepEqual([answer.status, answer.text], [400, JSON.stringify({ name: [EXISTS] })])
+  }
 })
 
 const DISALLOWED = JSON.stringify({
@@ -162,54 +157,30 @@ async function isRefused(account: Account, name: string): Promise<boolean> {
   throw new Error(`${status} ${text}`)
 }
 
-test('a name below the domain of another account is refused, however deep', async (t) => {
-  const [owner, other] = [await service().account(), await service().account()]
-  const name = await newDomain(owner.api)
-  t.true(await isRefused(other, `a.${name}`))
-  t.true(await isRefused(other, `a.b.c.${name}`))
-})
+/** A domain, and others that are refused, or free, for other accounts. NAME is another one in each row. */
+const CONFLICTS: [what: string, name: string, refused: string[], free: string[]][] = [
+  ['names below it, however deep', 'NAME', ['a.NAME', 'a.b.c.NAME'], []],
+  ['names above it, however far', 'a.b.c.NAME', ['b.c.NAME', 'NAME'], []],
+  ['not names beside it', 'a.NAME', [], ['b.NAME', 'ba.NAME', 'xNAME']],
+  ['no name whose underscore would be a pattern', 'x.axb.NAME', [], ['a_b.NAME']],
+  ['not names whose public suffix is at or below it', 'amazonaws.com', [], ['bucket.s3.amazonaws.com']],
+  ['its ancestors, even with a public suffix between', 'project.host.eu.platform.sh', ['platform.sh'], []],
+]
 
-test('a name above the domain of another account is refused, however far', async (t) => {
-  const [owner, other] = [await service().account(), await service().account()]
-  const name = freshName()
-  await newDomain(owner.api, `a.b.c.${name}`)
-  t.true(await isRefused(other, `b.c.${name}`))
-  t.true(await isRefused(other, name))
-})
-
-test('a name beside the domain of another account is free', async (t) => {
-  const [owner, other] = [await service().account(), await service().account()]
-  const name = freshName()
-  await newDomain(owner.api, `a.${name}`)
-  t.false(await isRefused(other, `b.${name}`))
-  t.false(await isRefused(other, `ba.${name}`))
-  t.false(await isRefused(other, `x${name}`))
-})
-
-test('the search for descendants takes an underscore literally', async (t) => {
-  const [owner, other] = [await service().account(), await service().account()]
-  const name = freshName()
-  await newDomain(owner.api, `x.axb.${name}`)
-  t.false(await isRefused(other, `a_b.${name}`))
-})
+for (const [what, name, refused, free] of CONFLICTS) {
+  test(`a domain of another account keeps from others: ${what}`, async (t) => {
+    const [owner, other] = [await service().account(), await service().account()]
+    const base = freshName()
+    await newDomain(owner.api, name.replace('NAME', base))
+    for (const each of refused) t.true(await isRefused(other, each.replace('NAME', base)), each)
+    for (const each of free) t.false(await isRefused(other, each.replace('NAME', base)), each)
+  })
+}
 
 test("the caller's own parent and child domains do not conflict", async (t) => {
   const account = await service().account()
   const name = freshName()
   for (const own of [`b.${name}`, name, `a.b.${name}`, `c.d.e.${name}`]) t.false(await isRefused(account, own))
-})
-
-test("another account's ancestor at or above the public suffix does not conflict", async (t) => {
-  const [owner, other] = [await service().account(), await service().account()]
-  await newDomain(owner.api, 'amazonaws.com')
-  t.false(await isRefused(other, 'bucket.s3.amazonaws.com'))
-})
-
-test("another account's descendant conflicts, even with a public suffix between", async (t) => {
-  const [owner, other] = [await service().account(), await service().account()]
-  await newDomain(owner.api, 'project.host.eu.platform.sh')
-  t.true(await isRefused(other, 'platform.sh'))
-  t.false(await isRefused(owner, 'platform.sh'))
 })
 
 test('a name is available again once the conflicting domain is deleted', async (t) => {

@@ -1,4 +1,4 @@
-import { one, query } from '../../../src/store/database.ts'
+import { one } from '../../../src/store/database.ts'
 import { emailOf } from '../../support/clients/accounts.ts'
 import {
   freshName,
@@ -17,7 +17,7 @@ import { commandsOn } from '../../support/command-line.ts'
 import { ask, lookUp } from '../../support/dns/dns.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
-import { entriesOf, restore, undo } from '../../support/state/history.ts'
+import { entriesOf, undo } from '../../support/state/history.ts'
 
 // The octets of a domain's records: how they are counted, and their limit (contract §8.6).
 
@@ -55,51 +55,11 @@ async function octetsOf(name: string): Promise<{ counted: number; stored: number
   )
 }
 
-test('whatever writes to a domain, the octets of its records are counted', async (t) => {
-  const { api } = await service().account()
-  const domain = freshName()
-  const path = `/domains/${domain}/rrsets/`
-  const newest = async () => (await entriesOf(api, domain))[0]!
-  const zonefile = 'a A 192.0.2.1\nb MX 1 m'
-  const steps: [what: string, expected: number, write: () => Promise<Answer | object>][] = [
-    ['an import', 201, () => api.post('/domains/', { name: domain, zonefile })],
-    ['a creation', 201, () => api.post(path, large('c'))],
-    ['another order', 200, () => api.patch(`${path}c/TXT/`, { records: texts(300, 100).reverse() })],
-    ['another TTL', 200, () => api.patch(`${path}c/TXT/`, { ttl: 60 })],
-    [
-      'texts that are respelt',
-      201,
-      () => api.post(path, rrset({ subname: 'd', type: 'TXT', records: ['"\\065" "ä"'] })),
-    ],
-    ['a replacement', 200, () => api.put(`${path}c/TXT/`, { ...large('c'), records: texts(10, 50) })],
-    [
-      'several',
-      200,
-      () => api.patch(path, [large('c'), rrset({ subname: 'a', records: [] }), rrset({ subname: 'e' })]),
-    ],
-    ['a dry run', 200, () => api.patch(`${path}?dry_run=true`, [large('f')])],
-    ['dynDNS', 200, () => update(api, { hostname: `g.${domain}`, myip: '192.0.2.1,2001:db8::1' })],
-    ['a zone file', 200, () => replaceZone(api, domain, 'a A 192.0.2.100\nc TXT x')],
-    ['a deletion', 204, () => api.delete(`${path}c/TXT/`)],
-    ['an undo', 200, async () => undo(api, domain, await newest())],
-    ['a former state', 200, async () => restore(api, domain, { version: (await newest()).version - 3 })],
-    ['a deletion of the domain', 204, () => api.delete(`/domains/${domain}/`)],
-    ['a restored domain', 201, () => api.post('/domains/', { name: domain, restore: true })],
-    ['a refused write', 400, () => api.patch(path, [large('h'), rrset({ records: ['x'] })])],
-  ]
-  for (const [what, expected, write] of steps) {
-    t.like(await write(), { status: expected }, what)
-    if (what === 'a deletion of the domain') continue
-    const { counted, stored } = await octetsOf(domain)
-    t.is(counted, stored, what)
-  }
-})
-
 test('delegations count in the zone of the local public suffix, and appear beyond its limit', async (t) => {
   const { api, account } = await newZone(service())
   await newReservedDomain(service(), account.id, SUFFIX)
   const before = await octetsOf(SUFFIX)
-  await query(service().system.db, 'update domains set record_octets = record_octets + :LIMIT where name = :SUFFIX', {
+  await service().sql('update domains set record_octets = record_octets + :LIMIT where name = :SUFFIX', {
     LIMIT,
     SUFFIX,
   })
@@ -163,8 +123,7 @@ test('a zone file beyond the limit creates nothing', async (t) => {
 
 test('a domain that is beyond a lowered limit comes back after its deletion, and can only shrink', async (t) => {
   const { api, domain, rrsets: path } = await newZone(service())
-  await query(
-    service().system.db,
+  await service().sql(
     `with domain as (update domains set size = size + 2, record_octets = record_octets + 70000 where name = :domain returning id)
      insert into rrsets (domain_id, subname, type, ttl, records, created, touched)
      select id, 'old-' || n % 2, 'TXT', 60, array_agg('"' || lpad(cast(n as text), 98, 'x') || '"'), now(), now()

@@ -37,14 +37,20 @@ const EACH = 256
 
 const STORED = `(select coalesce(sum(octet_length(changes) + ${EACH}), 0) from history where domain_id = domain.id)`
 
-/** All domains, deleted or not, whose octets are not those of their entries. */
+const RECORDS = `(select coalesce(sum(octet_length(array_to_string(records, ''))), 0) from rrsets where domain_id = domain.id)`
+
+/** All domains, deleted or not, whose octets are not those of their entries, or those of their records (contract §8.6). */
 async function wrong(): Promise<unknown[]> {
-  const sql = ['domains', 'deleted_domains'].map(
-    (table) =>
-      `select name, history_octets as counted, cast(${STORED} as bigint) as stored from ${table} as domain
-       where history_octets is distinct from ${STORED}`,
+  const sql = [
+    ['domains', 'history_octets', STORED],
+    ['deleted_domains', 'history_octets', STORED],
+    ['domains', 'record_octets', RECORDS],
+  ].map(
+    ([table, counted, stored]) =>
+      `select name, ${counted} as counted, cast(${stored} as bigint) as stored from ${table} as domain
+       where ${counted} is distinct from ${stored}`,
   )
-  return query(service().system.db, sql.join(' union all '))
+  return service().sql(sql.join(' union all '))
 }
 
 /** The octets of a domain's history. */
@@ -60,13 +66,12 @@ async function idOf(name: string): Promise<number> {
 /** The ids of the entries of a domain, newest first. */
 async function idsOf(name: string): Promise<string[]> {
   const sql = 'select id from history where domain_id = :id order by created desc, id desc'
-  return (await query<{ id: string }>(service().system.db, sql, { id: await idOf(name) })).map(({ id }) => id)
+  return (await service().sql<{ id: string }>(sql, { id: await idOf(name) })).map(({ id }) => id)
 }
 
 /** Puts so many entries of so many octets each before those that a domain has, as writes of earlier seconds. */
 async function addOld(name: string, number: number, octets: number): Promise<void> {
-  await query(
-    service().system.db,
+  await service().sql(
     `with domain as (
        update domains set history_octets = history_octets + cast(:number as integer) * cast(:octets as integer)
        where name = :name returning id
@@ -87,7 +92,7 @@ const limit = () => limitHistories(service().system)
 const NOTHING = { name: ['There is nothing to restore.'] }
 const comeBack = (name: string) => ({ name, restore: true })
 
-test('whatever adds or deletes entries, their octets are counted', async (t) => {
+test('whatever writes to a domain, the octets of its entries and of its records are counted', async (t) => {
   const { api, account } = await newZone(service())
   await newReservedDomain(service(), account.id, SUFFIX)
   const domain = freshName()
@@ -97,6 +102,9 @@ test('whatever adds or deletes entries, their octets are counted', async (t) => 
   const steps: [what: string, expected: number, write: () => Promise<Answer>][] = [
     ['an import', 201, () => api.post('/domains/', { name: domain, zonefile: 'a A 192.0.2.1\nb MX 1 m' })],
     ['a creation', 201, () => api.post(path, rrset({ subname: 'd', type: 'TXT', records: ['"\\195\\164\\"\\\\"'] }))],
+    ['another order', 200, () => api.patch(`${path}d/TXT/`, { records: ['"b"', '"\\065" "ä"'] })],
+    ['another TTL', 200, () => api.patch(`${path}d/TXT/`, { ttl: 60 })],
+    ['a replacement', 200, () => api.put(`${path}d/TXT/`, text('d', 200))],
     ['what changes nothing', 200, () => api.patch(`${path}a/A/`, {})],
     ['several', 200, () => api.patch(path, [rrset({ subname: 'a', records: [] }), rrset({ subname: 'e' })])],
     ['a dry run', 200, () => api.patch(`${path}?dry_run=true`, [rrset({ subname: 'f' })])],
@@ -132,8 +140,7 @@ test('after random writes, deletions, the retention and the limit, the octets ar
   const names = [await newDomain(api), await newDomain(api), await newDomain(api)]
   const { system } = service()
   const age = (name: string) =>
-    query(
-      system.db,
+    service().sql(
       `update history set id = cast('0000' || substr(cast(id as text), 5) as uuid), created = created - interval '91 days'
        where id in (
          select history.id from history join domains on domains.id = domain_id where name = :name
@@ -285,9 +292,8 @@ test('the newest entry of a domain stays, whatever its size, and the other domai
 
 test('deleted domains count: when all entries went there is nothing to restore, but the keys stay', async (t) => {
   const { api, domain } = await newZone(service())
-  const { db } = service().system
   const keys = async (id: number) =>
-    (await query<{ dnskey: string }>(db, 'select dnskey from keys where domain_id = :id', { id })).map(
+    (await service().sql<{ dnskey: string }>('select dnskey from keys where domain_id = :id', { id })).map(
       ({ dnskey }) => dnskey,
     )
   const [id, path] = [await idOf(domain), `/domains/${domain}/rrsets/`]
@@ -306,7 +312,7 @@ test('deleted domains count: when all entries went there is nothing to restore, 
     [domain],
   )
   await limit()
-  t.deepEqual(await query(db, 'select history_octets as octets from deleted_domains where id = :id', { id }), [
+  t.deepEqual(await service().sql('select history_octets as octets from deleted_domains where id = :id', { id }), [
     { octets: 0 },
   ])
   t.like(await api.post('/domains/', comeBack(domain)), { status: 400, json: NOTHING })
@@ -338,12 +344,11 @@ test('a deleted domain comes back with what is left of its history, which still 
 
 test('the operator sets the limit of an account', async (t) => {
   const { api, account, domain } = await newZone(service())
-  const { db } = service().system
   await addOld(domain, 100, 1_000)
-  await query(db, 'update accounts set limit_history_octets = 200000 where id = :id', { id: account.id })
+  await service().sql('update accounts set limit_history_octets = 200000 where id = :id', { id: account.id })
   await limit()
   t.is((await entriesOf(api, domain)).length, 101)
-  await query(db, 'update accounts set limit_history_octets = 0 where id = :id', { id: account.id })
+  await service().sql('update accounts set limit_history_octets = 0 where id = :id', { id: account.id })
   await limit()
   t.is((await entriesOf(api, domain)).length, 1)
 })
@@ -361,7 +366,7 @@ test('a domain that is locked waits for another time, and nothing else does', as
     await limit()
     t.true((await octets())[0] > LIMIT)
     t.true((await octets())[1] <= LIMIT)
-    await query(system.db, old, { names: [locked.domain, other.domain] })
+    await service().sql(old, { names: [locked.domain, other.domain] })
     await trimHistory(system)
     t.true((await octets())[0] > LIMIT)
     t.is((await entriesOf(other.api, other.domain)).length, 1)
@@ -389,8 +394,7 @@ test('the histories that lose entries become equally large, and no smaller than 
   for (let left = 40; left > 0; left--) {
     const sizes = names.map(() => random.below(random.of([3, 30, 300])))
     const most = random.below(sizes.reduce((sum, size) => sum + size, 0) + 1)
-    const rows = await query<{ id: number }>(
-      db,
+    const rows = await service().sql<{ id: number }>(
       `update domains set history_octets = octets from unnest(cast(:names as text[]), cast(:sizes as bigint[])) as set (name, octets)
        where domains.name = set.name returning id`,
       { names, sizes },
