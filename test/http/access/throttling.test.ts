@@ -190,29 +190,21 @@ test.serial('the daily rate of an account replaces the general one, for override
   const slow = await service().account()
   const other = await service().account()
   const { api } = await addToken(service(), other.id, { userOverrideId: slow.id })
-  await setDailyRate(slow.id, 3)
+  await query(service().system.db, 'update accounts set daily_rate = 3 where id = :id', { id: slow.id })
   for (const client of [slow.api, api]) {
     const answers = []
     for (let i = 0; i < 4; i++) answers.push(await client.get('/'))
     t.deepEqual(
-      answers.map(({ status, headers }) => [status, headers['ratelimit-policy'], remaining(headers)]),
-      [
-        [200, '"user";q=3;w=86400', 2],
-        [200, '"user";q=3;w=86400', 1],
-        [200, '"user";q=3;w=86400', 0],
-        [429, '"user";q=3;w=86400', 0],
-      ],
+      answers.map(({ status }) => status),
+      [200, 200, 200, 429],
     )
+    for (const { headers } of answers) t.is(headers['ratelimit-policy'], '"user";q=3;w=86400')
   }
   t.is((await other.api.get('/')).headers['ratelimit-policy'], '"user";q=2000;w=86400')
 })
 
 function remaining(headers: Answer['headers']): number {
   return Number(/^"(?:user|public)";r=(\d+);t=\d+$/.exec(String(headers['ratelimit']))?.[1])
-}
-
-async function setDailyRate(id: string, rate: number): Promise<void> {
-  await query(service().system.db, 'update accounts set daily_rate = :rate where id = :id', { id, rate })
 }
 
 /** X-Forwarded-For headers of clients without token, and their remaining requests. */
