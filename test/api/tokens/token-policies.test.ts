@@ -100,6 +100,10 @@ const STRING = ['Not a valid string.']
 const SUBNAME =
   "Subname can only use (lowercase) a-z, 0-9, ., -, and _, may start with a '*.', or just be '*'. Components may not " +
   'exceed 63 characters.'
+const BOTH = ['subname and subname_pattern are mutually exclusive.']
+const PATTERN =
+  'Subname pattern can only use (lowercase) a-z, 0-9, ., -, and _, and as whole components * and **: at least one of ' +
+  'them, ** at most once, and no * directly after it. Components may not exceed 63 characters.'
 const TYPE = 'Type must be uppercase alphanumeric and start with a letter.'
 
 for (const [given, problems] of [
@@ -123,6 +127,18 @@ for (const [given, problems] of [
   [{ type: {} }, { type: STRING }],
   [{ perm_write: null }, { perm_write: ['This field may not be null.'] }],
   [{ perm_write: 'x' }, { perm_write: ['Must be a valid boolean.'] }],
+  [{ subname: 'a', subname_pattern: '*' }, { subname_pattern: BOTH }],
+  [{ subname: '', subname_pattern: '*' }, { subname_pattern: BOTH }],
+  [{ subname_pattern: '' }, { subname_pattern: [PATTERN] }],
+  [{ subname_pattern: 'www' }, { subname_pattern: [PATTERN] }],
+  [{ subname_pattern: '**.*' }, { subname_pattern: [PATTERN] }],
+  [{ subname_pattern: 'A.*' }, { subname_pattern: ['Invalid value (not lowercase): A.*', PATTERN] }],
+  [
+    { subname_pattern: `*${'.a'.repeat(89)}` },
+    { subname_pattern: ['Ensure this field has no more than 178 characters.'] },
+  ],
+  [{ subname_pattern: ['*'] }, { subname_pattern: ['Not a valid string.'] }],
+  [{ subname_pattern: '*\0' }, { subname_pattern: ['Null characters are not allowed.'] }],
   [
     { domain: [], subname: 'A b', type: 1, perm_write: 2 },
     {
