@@ -1,14 +1,12 @@
 import { buildSync } from 'esbuild'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
 import { projectFolder } from '../../src/installation/project.ts'
 import { EXAMPLES } from '../dns/examples/index.ts'
-import { withBrowser } from '../support/browser.ts'
-import type { Declare } from '../support/needs.ts'
+import { useBrowser } from '../support/browser.ts'
 
 // The console checks records with the service's own code, so a browser has to read every example as the service does.
 
-withBrowser(declare)
+const { test, browser } = useBrowser()
 
 /** The script of a page that has src/dns as `dns`. */
 function bundle(): string {
@@ -35,16 +33,14 @@ const READ = `(contents) => contents.map(([type, input]) => {
   }
 })`
 
-function declare(test: Declare, browser: () => Browser): void {
-  test('a browser accepts and rejects every example as the service does, in the same words', async (t) => {
-    const page = await browser().newPage()
-    await page.addScriptTag({ content: bundle() })
-    for (const [type, { accepted, rejected }] of EXAMPLES) {
-      const examples = [...accepted.map((each) => (typeof each === 'string' ? [each, each] : each)), ...rejected]
-      const inputs = JSON.stringify(examples.map(([input]) => [type, input]))
-      const expected = examples.map(([, text]) => text)
-      t.deepEqual(await page.evaluate(`(${READ})(${inputs})`), expected, type)
-    }
-    await page.close()
-  })
-}
+test('a browser accepts and rejects every example as the service does, in the same words', async (t) => {
+  const page = await browser().newPage()
+  await page.addScriptTag({ content: bundle() })
+  for (const [type, { accepted, rejected }] of EXAMPLES) {
+    const examples = [...accepted.map((each) => (typeof each === 'string' ? [each, each] : each)), ...rejected]
+    const inputs = JSON.stringify(examples.map(([input]) => [type, input]))
+    const expected = examples.map(([, text]) => text)
+    t.deepEqual(await page.evaluate(`(${READ})(${inputs})`), expected, type)
+  }
+  await page.close()
+})

@@ -1,17 +1,14 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { suspend } from '../../src/service/operation/suspension.ts'
-import { withBrowser } from '../support/browser.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
-import { check, openConsole } from '../support/console/console.ts'
+import { check, useConsole } from '../support/console/console.ts'
 import { useService } from '../support/harness.ts'
-import type { Declare } from '../support/needs.ts'
 
 // The page of a domain's security in all states of its chain and of its rollover, which would take days: the browser is given
 // them in the service's place.
 
 const service = useService()
-
-withBrowser(declare)
+const { test, openTab } = useConsole(service)
 
 const CHECKED = {
   checked: '2026-01-31T12:00:00.000000Z',
@@ -55,77 +52,65 @@ async function routeOverview(page: Page, rollover: () => { phase: string } | und
   })
 }
 
-function declare(test: Declare, browser: () => Browser): void {
-  test('each state of the chain and of the steps can be read, and says whose turn it is', async (t) => {
-    const { api, secret } = await service().account()
-    const name = await newDomain(api)
-    const { keys } = succeeded(await api.get(`/domains/${name}/`), 200).json as { keys: { ds: string[] }[] }
-    const tab = await openConsole(browser(), service().url, { secret })
-    const { page } = tab
-    let [delegation, rollover] = STATES[0]!
-    await page.route('**/delegation/', (route) => route.fulfill({ json: delegation }))
-    await routeOverview(page, () => rollover as { phase: string } | undefined)
-    await page.route('**/rollover/', async (route) => {
-      if (rollover === undefined) throw new Error('the page asks for a rollover that there is not')
-      const isAtParent = 'phase' in rollover && rollover.phase === 'await-ds'
-      const ds = isAtParent ? { add_ds: keys[0]!.ds, remove_ds: [`1 13 2 ${'00'.repeat(32)}`] } : {}
-      return route.fulfill({ json: { ...ROLLOVER, ...ds, ...rollover } })
-    })
-    for (const [i, [check_, rollover_, turn, link]] of STATES.entries()) {
-      ;[delegation, rollover] = [check_, rollover_]
-      await page.goto(`${service().url}/console/domains/${name}/dnssec`)
-      const chain = page.getByRole('list', { name: 'Chain of trust' })
-      await chain.waitFor()
-      t.is(await chain.locator('.join').last().innerText(), link)
-      t.is(await page.getByRole('main').locator('.panel .state').innerText(), turn, link)
-      t.is(
-        await page.getByRole('heading', { name: 'The key is being replaced', exact: true }).count(),
-        rollover ? 1 : 0,
-      )
-      // Whoever has nothing to enter sees only the title of what registrars ask for.
-      const isOpen = await page.getByRole('button', { name: 'Copy digest of the DS record', exact: true }).isVisible()
-      t.is(isOpen, turn === 'Your turn', link)
-      await check(t, tab, `dnssec-state-${i}`)
-    }
-    await page.context().close()
+test('each state of the chain and of the steps can be read, and says whose turn it is', async (t) => {
+  const { api, secret } = await service().account()
+  const name = await newDomain(api)
+  const { keys } = succeeded(await api.get(`/domains/${name}/`), 200).json as { keys: { ds: string[] }[] }
+  const { page } = await openTab({ secret })
+  let [delegation, rollover] = STATES[0]!
+  await page.route('**/delegation/', (route) => route.fulfill({ json: delegation }))
+  await routeOverview(page, () => rollover as { phase: string } | undefined)
+  await page.route('**/rollover/', async (route) => {
+    if (rollover === undefined) throw new Error('the page asks for a rollover that there is not')
+    const isAtParent = 'phase' in rollover && rollover.phase === 'await-ds'
+    const ds = isAtParent ? { add_ds: keys[0]!.ds, remove_ds: [`1 13 2 ${'00'.repeat(32)}`] } : {}
+    return route.fulfill({ json: { ...ROLLOVER, ...ds, ...rollover } })
   })
-
-  test('of a suspended domain, only the operator has something to do', async (t) => {
-    const { api, secret } = await service().account()
-    const name = await newDomain(api)
-    await suspend(service().system, name)
-    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/dnssec`, secret })
-    const { page } = tab
-    await page.getByRole('heading', { name: 'Only the operator can act: this domain is suspended' }).waitFor()
-    await page.getByText('The operator’s turn').waitFor()
-    await page.getByText('suspended: its nameservers do not answer').waitFor()
-    await check(t, tab, 'dnssec-suspended')
-    await page.context().close()
-  })
-
-  test('a rollover at the parent has what to add, and what to remove after that', async (t) => {
-    const { api, secret } = await service().account()
-    const name = await newDomain(api)
-    const { keys } = succeeded(await api.get(`/domains/${name}/`), 200).json as { keys: { ds: string[] }[] }
-    const tab = await openConsole(browser(), service().url, { secret })
-    const { page } = tab
-    const removed = `1 13 2 ${'00'.repeat(32)}`
-    const problems = ['Add the DS record of before.']
-    const old = { ...CHECKED, state: 'insecure', checked: '2026-01-29T12:00:00.000000Z', problems }
-    await page.route('**/delegation/', (route) => route.fulfill({ json: old }))
-    await routeOverview(page, () => ({ phase: 'await-ds' }))
-    await page.route('**/rollover/', (route) =>
-      route.fulfill({
-        json: { ...ROLLOVER, phase: 'await-ds', waits_for: 'parent', add_ds: keys[0]!.ds, remove_ds: [removed] },
-      }),
-    )
+  for (const [i, [check_, rollover_, turn, link]] of STATES.entries()) {
+    ;[delegation, rollover] = [check_, rollover_]
     await page.goto(`${service().url}/console/domains/${name}/dnssec`)
-    const registrar = page.getByRole('region', { name: 'What to enter at your registrar' })
-    await registrar.getByRole('heading', { name: 'The new DS record' }).waitFor()
-    t.is(await registrar.getByRole('listitem').innerText(), removed)
-    // What a check found before the DS had to change would lead to the former one.
-    t.is(await page.getByText(problems[0]!).count(), 0)
-    t.deepEqual(tab.found, [])
-    await page.context().close()
-  })
-}
+    const chain = page.getByRole('list', { name: 'Chain of trust' })
+    await chain.waitFor()
+    t.is(await chain.locator('.join').last().innerText(), link)
+    t.is(await page.getByRole('main').locator('.panel .state').innerText(), turn, link)
+    t.is(await page.getByRole('heading', { name: 'The key is being replaced', exact: true }).count(), rollover ? 1 : 0)
+    // Whoever has nothing to enter sees only the title of what registrars ask for.
+    const isOpen = await page.getByRole('button', { name: 'Copy digest of the DS record', exact: true }).isVisible()
+    t.is(isOpen, turn === 'Your turn', link)
+    await check(t, page, `dnssec-state-${i}`)
+  }
+})
+
+test('of a suspended domain, only the operator has something to do', async (t) => {
+  const { api, secret } = await service().account()
+  const name = await newDomain(api)
+  await suspend(service().system, name)
+  const { page } = await openTab({ path: `domains/${name}/dnssec`, secret })
+  await page.getByRole('heading', { name: 'Only the operator can act: this domain is suspended' }).waitFor()
+  await page.getByText('The operator’s turn').waitFor()
+  await page.getByText('suspended: its nameservers do not answer').waitFor()
+  await check(t, page, 'dnssec-suspended')
+})
+
+test('a rollover at the parent has what to add, and what to remove after that', async (t) => {
+  const { api, secret } = await service().account()
+  const name = await newDomain(api)
+  const { keys } = succeeded(await api.get(`/domains/${name}/`), 200).json as { keys: { ds: string[] }[] }
+  const { page } = await openTab({ secret })
+  const removed = `1 13 2 ${'00'.repeat(32)}`
+  const problems = ['Add the DS record of before.']
+  const old = { ...CHECKED, state: 'insecure', checked: '2026-01-29T12:00:00.000000Z', problems }
+  await page.route('**/delegation/', (route) => route.fulfill({ json: old }))
+  await routeOverview(page, () => ({ phase: 'await-ds' }))
+  await page.route('**/rollover/', (route) =>
+    route.fulfill({
+      json: { ...ROLLOVER, phase: 'await-ds', waits_for: 'parent', add_ds: keys[0]!.ds, remove_ds: [removed] },
+    }),
+  )
+  await page.goto(`${service().url}/console/domains/${name}/dnssec`)
+  const registrar = page.getByRole('region', { name: 'What to enter at your registrar' })
+  await registrar.getByRole('heading', { name: 'The new DS record' }).waitFor()
+  t.is(await registrar.getByRole('listitem').innerText(), removed)
+  // What a check found before the DS had to change would lead to the former one.
+  t.is(await page.getByText(problems[0]!).count(), 0)
+})

@@ -1,17 +1,14 @@
-import type { Browser, Page } from 'playwright-core'
-import { withBrowser } from '../support/browser.ts'
+import type { Page } from 'playwright-core'
 import { addToken } from '../support/clients/tokens.ts'
-import { check, openConsole } from '../support/console/console.ts'
+import { check, useConsole } from '../support/console/console.ts'
 import { stageNew } from '../support/console/records.ts'
 import { answering, heal, isWrite, newSite, press, type Site } from '../support/console/states.ts'
 import { useService } from '../support/harness.ts'
-import type { Declare } from '../support/needs.ts'
 
 // Every page that writes, while the service cannot: it says so, it sends nothing twice, and nothing that was typed is lost.
 
 const service = useService()
-
-withBrowser(declare)
+const { test, openTab } = useConsole(service)
 
 /** A page that writes: its name, its path, the button that writes, and what its user does before. */
 type Writing = [name: string, path: string, button: string, prepare?: (page: Page) => Promise<unknown>]
@@ -57,91 +54,83 @@ const TYPED = `[
   ...Array.from(document.querySelectorAll('.record-row'), ({ innerText }) => innerText),
 ]`
 
-function declare(test: Declare, browser: () => Browser): void {
-  test('a write that the service cannot do says so, and what was typed stays', async (t) => {
-    const site = await newSite(service())
-    // A session of somebody else, which can be ended.
-    await addToken(service(), site.accountId, { mfa: true })
-    const tab = await openConsole(browser(), service().url, { secret: site.secret })
-    const { page } = tab
-    const sent: string[] = []
-    page.on('request', (request) => {
-      if (isWrite(request)) sent.push(request.url())
-    })
-    for (const [name, path, doing, prepare] of writings(site)) {
-      await answering(page, isWrite, 503)
-      await page.goto(`${service().url}/console/${path}`)
-      await page.waitForLoadState('networkidle')
-      await prepare?.(page)
-      const typed = await page.evaluate(TYPED)
-      await press(page, doing)
-      await page.getByRole('alert').getByText('The test answers 503.').waitFor()
-      t.is(await page.locator('.waiting').count(), 0)
-      t.deepEqual(await page.evaluate(TYPED), typed, name)
-      await check(t, tab, `${name}-write-503`)
-      t.is(sent.splice(0).length, 1, name)
-      await heal(page)
-    }
-    await page.context().close()
+test('a write that the service cannot do says so, and what was typed stays', async (t) => {
+  const site = await newSite(service())
+  // A session of somebody else, which can be ended.
+  await addToken(service(), site.accountId, { mfa: true })
+  const { page } = await openTab({ secret: site.secret })
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (isWrite(request)) sent.push(request.url())
   })
-
-  test('without a connection, it says whether something was sent, and nothing is lost', async (t) => {
-    const site = await newSite(service())
-    const { page } = await openConsole(browser(), service().url, {
-      path: `domains/${site.domain}`,
-      secret: site.secret,
-    })
-    await stageNew(page, 'offline', 'A', '192.0.2.1')
-    const staged = page.getByText(`1 change to ${site.domain}`)
-    await page.getByRole('button', { name: 'Review' }).click()
-    const apply = page.getByRole('button', { name: 'Apply 1 change' })
-    await page.getByRole('dialog').getByText('added: 192.0.2.1').waitFor()
-    await page.context().setOffline(true)
-    await apply.click()
-    await page
-      .getByText('This browser is offline, so nothing was sent. What you have staged or typed is kept.')
-      .waitFor()
-    await page.context().setOffline(false)
-    // The answer does not come.
-    await page.route(
-      (url) => url.searchParams.get('dry_run') === 'false',
-      async (route) => {
-        await route.fetch()
-        await route.abort()
-      },
-    )
-    await apply.click()
-    await page.getByText('Whether it has done what was sent is not known').waitFor()
-    await page.unroute(() => true)
-    await page.getByRole('button', { name: 'Cancel' }).click()
-    await staged.waitFor()
-    await page.reload()
-    // It was done, so nothing is left to do.
-    await page.getByRole('button', { name: 'Edit offline A' }).waitFor()
-    await staged.waitFor({ state: 'detached' })
-    t.is(await page.locator('.record-row .word').count(), 0)
-    await page.context().close()
-  })
-
-  test('a write that is throttled waits, and is sent again', async (t) => {
-    const site = await newSite(service())
-    const tab = await openConsole(browser(), service().url, { path: `domains/${site.domain}`, secret: site.secret })
-    const { page } = tab
-    await page.clock.install()
-    await stageNew(page, 'new', 'A', '192.0.2.9')
-    await answering(page, isWrite, 429)
-    await press(page, 'Review')
-    await page
-      .getByRole('dialog')
-      .getByText(/^Too many requests. Trying again in \d+ s.$/)
-      .waitFor()
-    await check(t, tab, 'review-429')
+  for (const [name, path, doing, prepare] of writings(site)) {
+    await answering(page, isWrite, 503)
+    await page.goto(`${service().url}/console/${path}`)
+    await page.waitForLoadState('networkidle')
+    await prepare?.(page)
+    const typed = await page.evaluate(TYPED)
+    await press(page, doing)
+    await page.getByRole('alert').getByText('The test answers 503.').waitFor()
+    t.is(await page.locator('.waiting').count(), 0)
+    t.deepEqual(await page.evaluate(TYPED), typed, name)
+    await check(t, page, `${name}-write-503`)
+    t.is(sent.splice(0).length, 1, name)
     await heal(page)
-    await page.clock.fastForward(61_000)
-    await page.getByText('Creates 1 record set.').waitFor()
-    await press(page, 'Apply 1 change')
-    await page.getByText(/^Applied: /).waitFor()
-    t.deepEqual(tab.found, [])
-    await page.context().close()
+  }
+})
+
+test('without a connection, it says whether something was sent, and nothing is lost', async (t) => {
+  const site = await newSite(service())
+  const { page, found } = await openTab({
+    path: `domains/${site.domain}`,
+    secret: site.secret,
   })
-}
+  await stageNew(page, 'offline', 'A', '192.0.2.1')
+  const staged = page.getByText(`1 change to ${site.domain}`)
+  await page.getByRole('button', { name: 'Review' }).click()
+  const apply = page.getByRole('button', { name: 'Apply 1 change' })
+  await page.getByRole('dialog').getByText('added: 192.0.2.1').waitFor()
+  await page.context().setOffline(true)
+  await apply.click()
+  await page.getByText('This browser is offline, so nothing was sent. What you have staged or typed is kept.').waitFor()
+  await page.context().setOffline(false)
+  // The answer does not come.
+  await page.route(
+    (url) => url.searchParams.get('dry_run') === 'false',
+    async (route) => {
+      await route.fetch()
+      await route.abort()
+    },
+  )
+  await apply.click()
+  await page.getByText('Whether it has done what was sent is not known').waitFor()
+  await page.unroute(() => true)
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await staged.waitFor()
+  await page.reload()
+  // It was done, so nothing is left to do.
+  await page.getByRole('button', { name: 'Edit offline A' }).waitFor()
+  await staged.waitFor({ state: 'detached' })
+  t.is(await page.locator('.record-row .word').count(), 0)
+  // The browser itself reports that it was offline.
+  found.length = 0
+})
+
+test('a write that is throttled waits, and is sent again', async (t) => {
+  const site = await newSite(service())
+  const { page } = await openTab({ path: `domains/${site.domain}`, secret: site.secret })
+  await page.clock.install()
+  await stageNew(page, 'new', 'A', '192.0.2.9')
+  await answering(page, isWrite, 429)
+  await press(page, 'Review')
+  await page
+    .getByRole('dialog')
+    .getByText(/^Too many requests. Trying again in \d+ s.$/)
+    .waitFor()
+  await check(t, page, 'review-429')
+  await heal(page)
+  await page.clock.fastForward(61_000)
+  await page.getByText('Creates 1 record set.').waitFor()
+  await press(page, 'Apply 1 change')
+  await page.getByText(/^Applied: /).waitFor()
+})

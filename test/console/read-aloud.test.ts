@@ -1,36 +1,31 @@
-import type { Browser, Locator } from 'playwright-core'
-import { withBrowser } from '../support/browser.ts'
+import type { Locator } from 'playwright-core'
 import { domainOf, newDomain, newRRset } from '../support/clients/api.ts'
-import { openConsole } from '../support/console/console.ts'
-import { openRecords, press, stageNew, tabTo } from '../support/console/records.ts'
+import { useConsole } from '../support/console/console.ts'
+import { press, stageNew, tabTo } from '../support/console/records.ts'
 import { useService } from '../support/harness.ts'
-import type { Declare } from '../support/needs.ts'
 
 // What a screen reader says of a page: the tree that the browser gives it. And what can be done without a mouse.
 
 const service = useService()
-
-withBrowser(declare)
+const { test, openTab, openRecords } = useConsole(service)
 
 /** The tree of an element, one line a node. Whether a text is in quotation marks is a matter of YAML. */
 async function heard(part: Locator): Promise<string> {
   return `\n${(await part.ariaSnapshot()).replace(/: "(.*)"$/gm, ': $1')}\n`
 }
 
-function declare(test: Declare, browser: () => Browser): void {
-  test('the page of a domain’s security reads as a sentence, a chain, and fields with their buttons', async (t) => {
-    const { api, secret } = await service().account()
-    const name = await newDomain(api)
-    const { keys } = await domainOf(api, name)
-    const ds = keys[0]!.ds.find((text) => text.split(' ')[2] === '2')!
-    const [tag, , , digest] = ds.split(' ')
-    const tab = await openConsole(browser(), service().url, { path: `domains/${name}/dnssec`, secret })
-    const { page } = tab
-    const outlook = page.getByRole('region', { name: /^Not checked yet/ })
-    await outlook.waitFor()
-    t.is(
-      await heard(outlook),
-      `
+test('the page of a domain’s security reads as a sentence, a chain, and fields with their buttons', async (t) => {
+  const { api, secret } = await service().account()
+  const name = await newDomain(api)
+  const { keys } = await domainOf(api, name)
+  const ds = keys[0]!.ds.find((text) => text.split(' ')[2] === '2')!
+  const [tag, , , digest] = ds.split(' ')
+  const { page } = await openTab({ path: `domains/${name}/dnssec`, secret })
+  const outlook = page.getByRole('region', { name: /^Not checked yet/ })
+  await outlook.waitFor()
+  t.is(
+    await heard(outlook),
+    `
 - 'region "Not checked yet: choose “Check now”"':
   - 'heading "Not checked yet: choose “Check now”" [level=2]'
   - paragraph: Your turn It shows what the parent zone has, and what is left to do.
@@ -41,10 +36,10 @@ function declare(test: Declare, browser: () => Browser): void {
   - paragraph:
     - button "Check now"
 `,
-    )
-    t.is(
-      await heard(page.getByRole('region', { name: 'What to enter at your registrar' }).locator('dl').nth(1)),
-      `
+  )
+  t.is(
+    await heard(page.getByRole('region', { name: 'What to enter at your registrar' }).locator('dl').nth(1)),
+    `
 - term: Key tag
 - definition:
   - code: ${tag!}
@@ -66,60 +61,54 @@ function declare(test: Declare, browser: () => Browser): void {
   - code: ${ds}
   - button "Copy the DS record": Copy
 `,
-    )
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await tabTo(page, 'Copy digest of the DS record')
-    await press(page, 'Enter')
-    await page.getByText('Copied').waitFor()
-    t.is(await page.evaluate('navigator.clipboard.readText()'), digest!)
-    await tabTo(page, 'My registrar wants the public key instead')
-    await press(page, 'Enter')
-    await tabTo(page, 'Copy public key of the key')
-    await tabTo(page, 'Replace the key')
-    await press(page, 'Enter')
-    await page.getByRole('combobox').waitFor()
-    t.deepEqual(tab.found, [])
-    await page.context().close()
-  })
+  )
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await tabTo(page, 'Copy digest of the DS record')
+  await press(page, 'Enter')
+  await page.getByText('Copied').waitFor()
+  t.is(await page.evaluate('navigator.clipboard.readText()'), digest!)
+  await tabTo(page, 'My registrar wants the public key instead')
+  await press(page, 'Enter')
+  await tabTo(page, 'Copy public key of the key')
+  await tabTo(page, 'Replace the key')
+  await press(page, 'Enter')
+  await page.getByRole('combobox').waitFor()
+})
 
-  test('a token is created, copied and looked at with keys alone', async (t) => {
-    const { api, secret } = await service().account()
-    await newDomain(api)
-    const tab = await openConsole(browser(), service().url, { path: 'tokens', secret })
-    const { page } = tab
-    await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
-    await tabTo(page, 'Create a token')
-    await press(page, 'Enter')
-    const label = page.locator('label', { hasText: 'Certificates for one name' })
-    await tabTo(page, (await label.textContent())!)
-    // The arrows choose the next preset: the sixth is to read only.
-    await press(page, ...Array.from({ length: 5 }, () => 'ArrowDown'))
-    t.true(await page.getByRole('radio', { name: /^Read only / }).isChecked())
-    await tabTo(page, 'Name of the token')
-    await page.keyboard.type('by keys')
-    await press(page, 'Enter')
-    await page.getByRole('heading', { level: 1, name: 'by keys' }).waitFor()
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await tabTo(page, 'Copy the secret')
-    await press(page, 'Enter')
-    await page.getByText('Copied').waitFor()
-    t.is(await page.evaluate('navigator.clipboard.readText()'), await page.locator('.secret').innerText())
-    await tabTo(page, 'Set when it expires, from where it may be used, and its permissions')
-    await press(page, 'Enter')
-    await page.getByText('May only read.').waitFor()
-    t.deepEqual(tab.found, [])
-    await page.context().close()
-  })
+test('a token is created, copied and looked at with keys alone', async (t) => {
+  const { api, secret } = await service().account()
+  await newDomain(api)
+  const { page } = await openTab({ path: 'tokens', secret })
+  await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
+  await tabTo(page, 'Create a token')
+  await press(page, 'Enter')
+  const label = page.locator('label', { hasText: 'Certificates for one name' })
+  await tabTo(page, (await label.textContent())!)
+  // The arrows choose the next preset: the sixth is to read only.
+  await press(page, ...Array.from({ length: 5 }, () => 'ArrowDown'))
+  t.true(await page.getByRole('radio', { name: /^Read only / }).isChecked())
+  await tabTo(page, 'Name of the token')
+  await page.keyboard.type('by keys')
+  await press(page, 'Enter')
+  await page.getByRole('heading', { level: 1, name: 'by keys' }).waitFor()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await tabTo(page, 'Copy the secret')
+  await press(page, 'Enter')
+  await page.getByText('Copied').waitFor()
+  t.is(await page.evaluate('navigator.clipboard.readText()'), await page.locator('.secret').innerText())
+  await tabTo(page, 'Set when it expires, from where it may be used, and its permissions')
+  await press(page, 'Enter')
+  await page.getByText('May only read.').waitFor()
+})
 
-  test('the table of records has a row for each record set, and the review an item for each change', async (t) => {
-    const { api, secret } = await service().account()
-    const name = await newDomain(api)
-    await newRRset(api, name, { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1', '192.0.2.2'] })
-    const tab = await openRecords(browser(), service().url, name, secret)
-    const { page } = tab
-    t.is(
-      await heard(page.getByRole('table', { name: 'Records' })),
-      `
+test('the table of records has a row for each record set, and the review an item for each change', async (t) => {
+  const { api, secret } = await service().account()
+  const name = await newDomain(api)
+  await newRRset(api, name, { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1', '192.0.2.2'] })
+  const { page } = await openRecords(name, secret)
+  t.is(
+    await heard(page.getByRole('table', { name: 'Records' })),
+    `
 - table "Records":
   - rowgroup:
     - row "Select all rows shown Name Type Records TTL Acts":
@@ -152,13 +141,13 @@ function declare(test: Declare, browser: () => Browser): void {
       - cell "Delete www A":
         - button "Delete www A": Delete
 `,
-    )
-    await stageNew(page, 'www', 'AAAA', '2001:db8::1', '3600')
-    await page.getByRole('button', { name: 'Edit www A', exact: true }).focus()
-    await press(page, 'Delete')
-    t.is(
-      await heard(page.locator('[data-key="www A"]')),
-      `
+  )
+  await stageNew(page, 'www', 'AAAA', '2001:db8::1', '3600')
+  await page.getByRole('button', { name: 'Edit www A', exact: true }).focus()
+  await press(page, 'Delete')
+  t.is(
+    await heard(page.locator('[data-key="www A"]')),
+    `
 - row "Select www A Edit www A removed A 192.0.2.1 192.0.2.2 1 hour Discard the change of www A":
   - cell "Select www A":
     - checkbox "Select www A"
@@ -171,13 +160,13 @@ function declare(test: Declare, browser: () => Browser): void {
   - cell "Discard the change of www A":
     - button "Discard the change of www A": Discard
 `,
-    )
-    await page.getByRole('button', { name: 'Review' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('Creates 1 record set').waitFor()
-    t.is(
-      await heard(dialog),
-      `
+  )
+  await page.getByRole('button', { name: 'Review' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Creates 1 record set').waitFor()
+  t.is(
+    await heard(dialog),
+    `
 - dialog "Review 2 changes to ${name}":
   - heading "Review 2 changes to ${name}" [level=2]
   - status
@@ -211,8 +200,5 @@ function declare(test: Declare, browser: () => Browser): void {
     - button "Cancel"
     - button "Copy as curl"
 `,
-    )
-    t.deepEqual(tab.found, [])
-    await page.context().close()
-  })
-}
+  )
+})

@@ -1,45 +1,38 @@
-import type { Browser } from 'playwright-core'
-import { withBrowser } from '../support/browser.ts'
 import * as people from '../support/clients/people.ts'
 import { addToken } from '../support/clients/tokens.ts'
-import { check, openConsole, sendToken } from '../support/console/console.ts'
+import { check, sendToken, useConsole } from '../support/console/console.ts'
 import { useService } from '../support/harness.ts'
-import type { Declare } from '../support/needs.ts'
 
 const service = useService()
+const { test, openTab } = useConsole(service)
 
-withBrowser(declare)
+test('a person signs in with address and password, and signs out', async (t) => {
+  const someone = await people.person(service())
+  const { page } = await openTab()
+  await check(t, page, 'sign-in')
+  await page.getByLabel('E-mail').fill(someone.email)
+  await page.getByLabel('Password').fill('wrong password')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  t.regex(await page.getByRole('alert').innerText(), /^Invalid username\/password/)
+  t.is(await page.getByLabel('E-mail').inputValue(), someone.email)
+  await page.getByLabel('Password').fill(people.PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Domains' }).waitFor()
+  await check(t, page, 'no-domains')
+  const secret = await page.evaluate('JSON.parse(sessionStorage.getItem("zoneplane session")).secret')
+  t.is(await page.evaluate('localStorage.length + document.cookie.length'), 0)
+  await page.reload()
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+  await page.getByText('You are signed out.').waitFor()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  t.is(await page.evaluate('sessionStorage.length'), 0)
+  t.is((await service().clientOf(String(secret)).get('/auth/account/')).status, 401)
+})
 
-function declare(test: Declare, browser: () => Browser): void {
-  test('a person signs in with address and password, and signs out', async (t) => {
-    const someone = await people.person(service())
-    const { page, found } = await openConsole(browser(), service().url)
-    await check(t, { page, found }, 'sign-in')
-    await page.getByLabel('E-mail').fill(someone.email)
-    await page.getByLabel('Password').fill('wrong password')
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    t.regex(await page.getByRole('alert').innerText(), /^Invalid username\/password/)
-    t.is(await page.getByLabel('E-mail').inputValue(), someone.email)
-    await page.getByLabel('Password').fill(people.PASSWORD)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('heading', { name: 'Domains' }).waitFor()
-    await check(t, { page, found }, 'no-domains')
-    const secret = await page.evaluate('JSON.parse(sessionStorage.getItem("zoneplane session")).secret')
-    t.is(await page.evaluate('localStorage.length + document.cookie.length'), 0)
-    await page.reload()
-    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
-    await page.getByText('You are signed out.').waitFor()
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    t.is(await page.evaluate('sessionStorage.length'), 0)
-    t.is((await service().clientOf(String(secret)).get('/auth/account/')).status, 401)
-    t.deepEqual(found, [])
-  })
-
-  test('whoever signs in with a token is told that its networks may be why it fails', async (t) => {
-    const { id } = await people.person(service())
-    const { secret } = await addToken(service(), id, { allowedSubnets: ['192.0.2.0/24'] })
-    const { page } = await openConsole(browser(), service().url)
-    await sendToken(page, secret)
-    t.is(await page.getByRole('alert').innerText(), 'Invalid token, or it may not be used from your address.')
-  })
-}
+test('whoever signs in with a token is told that its networks may be why it fails', async (t) => {
+  const { id } = await people.person(service())
+  const { secret } = await addToken(service(), id, { allowedSubnets: ['192.0.2.0/24'] })
+  const { page } = await openTab()
+  await sendToken(page, secret)
+  t.is(await page.getByRole('alert').innerText(), 'Invalid token, or it may not be used from your address.')
+})

@@ -1,15 +1,14 @@
-import test, { type ExecutionContext } from 'ava'
+import ava, { type ExecutionContext } from 'ava'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { PowerDns } from '../../src/private-servers/powerdns.ts'
-import { withBrowser } from '../support/browser.ts'
 import { type Account, createAccount } from '../support/clients/accounts.ts'
 import { newDomain, newRRset, succeeded } from '../support/clients/api.ts'
-import { check, openConsole, type Tab } from '../support/console/console.ts'
+import { check, type Tab, useConsole } from '../support/console/console.ts'
 import { ask, lookUp, type Server, transfer } from '../support/dns/dns.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { type Declare, needs } from '../support/needs.ts'
+import { needs } from '../support/needs.ts'
 import { lackOfPort53, ownNetwork } from '../support/servers/ports.ts'
 import { type Kind, startSecondary } from '../support/servers/secondaries.ts'
 import { type Closed, startClosed } from '../support/servers/servers.ts'
@@ -36,22 +35,22 @@ let powerDns: PowerDns
 let service: LocalService
 let account: Account
 
-test.serial.before('a PowerDNS that lets nobody transfer zones', async () => {
+ava.serial.before('a PowerDNS that lets nobody transfer zones', async () => {
   servers = await startClosed({ dnsHosts: [PRIMARY], dnsPort: lack === undefined ? 53 : 0 })
   ;({ powerDns, service } = servers)
   account = await createAccount(service.system, service.url)
 })
 
-test.after.always('the servers stop', async () => {
+ava.after.always('the servers stop', async () => {
   await servers.stop()
 })
 
-withBrowser(declare)
+const { test, openTab } = useConsole(() => service)
 
 /** Opens the page of a domain, and lets secondaries transfer it with a key. */
-async function openWithKey(browser: Browser, name: string): Promise<Tab> {
+async function openWithKey(name: string): Promise<Tab> {
   const path = `domains/${name}/nameservers`
-  const tab = await openConsole(browser, service.url, { path, secret: account.secret })
+  const tab = await openTab({ path, secret: account.secret })
   const { page } = tab
   const addresses = SERVERS.map(([, , address]) => address).join('\n')
   await page.getByLabel('May transfer').fill(addresses)
@@ -104,61 +103,56 @@ async function redirect(address: string, { dnsHost, dnsPort }: Server): Promise<
   })
 }
 
-function declare(test: Declare, browser: () => Browser): void {
-  const declared = needs(lack, test)
+const declared = needs(lack, test)
 
-  declared('BIND, Knot and NSD transfer zones by the lines of the console, and follow NOTIFY', async (t) => {
-    const { api } = account
-    const names = [await newDomain(api), await newDomain(api)]
-    const pages: Page[] = []
+declared('BIND, Knot and NSD transfer zones by the lines of the console, and follow NOTIFY', async (t) => {
+  const { api } = account
+  const names = [await newDomain(api), await newDomain(api)]
+  const pages: Page[] = []
+  for (const name of names) {
+    await newRRset(api, name, www('192.0.2.1'))
+    // They do not ask again before that.
+    t.is(await refreshOf(t, name), 3600)
+    t.false(await mayTransfer(name))
+    pages.push((await openWithKey(name)).page)
+  }
+  const secondaries = await Promise.all(
+    SERVERS.map(async ([server, kind, address]) => {
+      const lines = await Promise.all(pages.map((page) => linesFor(page, server)))
+      const secondary = await startSecondary(kind, powerDns, [], (preamble) => `${preamble}\n${lines.join('')}`)
+      const redirection = await redirect(address, secondary)
+      t.teardown(async () => {
+        redirection.close()
+        await secondary.kill()
+      })
+      return secondary
+    }),
+  )
+  const serve = async (content: string) => {
     for (const name of names) {
-      await newRRset(api, name, www('192.0.2.1'))
-      // They do not ask again before that.
-      t.is(await refreshOf(t, name), 3600)
-      t.false(await mayTransfer(name))
-      pages.push((await openWithKey(browser(), name)).page)
-    }
-    const secondaries = await Promise.all(
-      SERVERS.map(async ([server, kind, address]) => {
-        const lines = await Promise.all(pages.map((page) => linesFor(page, server)))
-        const secondary = await startSecondary(kind, powerDns, [], (preamble) => `${preamble}\n${lines.join('')}`)
-        const redirection = await redirect(address, secondary)
-        t.teardown(async () => {
-          redirection.close()
-          await secondary.kill()
-        })
-        return secondary
-      }),
-    )
-    const serve = async (content: string) => {
-      for (const name of names) {
-        for (const secondary of secondaries) {
-          await eventuallyIs(() => lookUp(secondary, `www.${name}`, 'A'), [content])
-        }
+      for (const secondary of secondaries) {
+        await eventuallyIs(() => lookUp(secondary, `www.${name}`, 'A'), [content])
       }
     }
-    await serve('192.0.2.1')
-    for (const name of names) succeeded(await api.put(`/domains/${name}/rrsets/www/A/`, www('192.0.2.2')), 200)
-    await serve('192.0.2.2')
-    for (const page of pages) await page.context().close()
-  })
+  }
+  await serve('192.0.2.1')
+  for (const name of names) succeeded(await api.put(`/domains/${name}/rrsets/www/A/`, www('192.0.2.2')), 200)
+  await serve('192.0.2.2')
+})
 
-  declared('without the key nobody else transfers the zone, and a removed key ends', async (t) => {
-    const name = await newDomain(account.api)
-    const tab = await openWithKey(browser(), name)
-    const { page } = tab
-    await check(t, tab, 'nameservers-key')
-    const former = await keyOf(page)
-    t.true(await mayTransfer(name, former))
-    t.false(await mayTransfer(name))
-    await setKey(page, false)
-    await eventually(async () => !(await mayTransfer(name, former)))
-    await setKey(page, true)
-    const next = await keyOf(page)
-    t.not(next, former)
-    await eventually(() => mayTransfer(name, next))
-    t.false(await mayTransfer(name, former))
-    t.false(await mayTransfer(name))
-    await page.context().close()
-  })
-}
+declared('without the key nobody else transfers the zone, and a removed key ends', async (t) => {
+  const name = await newDomain(account.api)
+  const { page } = await openWithKey(name)
+  await check(t, page, 'nameservers-key')
+  const former = await keyOf(page)
+  t.true(await mayTransfer(name, former))
+  t.false(await mayTransfer(name))
+  await setKey(page, false)
+  await eventually(async () => !(await mayTransfer(name, former)))
+  await setKey(page, true)
+  const next = await keyOf(page)
+  t.not(next, former)
+  await eventually(() => mayTransfer(name, next))
+  t.false(await mayTransfer(name, former))
+  t.false(await mayTransfer(name))
+})

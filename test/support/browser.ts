@@ -15,8 +15,8 @@ const PATIENCE = 180_000
 
 export const PHONE = { width: 360, height: 740 }
 
-/** Declares tests with a browser; where none is installed, they are skipped. @param more options of Chromium */
-export function withBrowser(declare: (test: Declare, browser: () => Browser) => void, more: string[] = []): void {
+/** A browser for the tests of a file; where none is installed, they are skipped. @param more options of Chromium */
+export function useBrowser(more: string[] = []): { test: Declare; browser: () => Browser } {
   const missing = existsSync(CHROMIUM) ? undefined : `Chromium (Debian: chromium) is not at ${CHROMIUM}`
   let browser: Browser | undefined
   test.serial.before('a browser', async () => {
@@ -31,7 +31,7 @@ export function withBrowser(declare: (test: Declare, browser: () => Browser) => 
   test.after.always('the browser is closed', async () => {
     await browser?.close()
   })
-  declare(needs(missing, test.serial), () => browser!)
+  return { test: needs(missing, test.serial), browser: () => browser! }
 }
 
 /** Collects requests to origins other than that of `url`, and the browser's warnings that match `words`; both must stay empty. */

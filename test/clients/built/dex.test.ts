@@ -1,15 +1,14 @@
 import type { ExecutionContext } from 'ava'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
 import { projectFolder } from '../../../src/installation/project.ts'
 import { query } from '../../../src/store/database.ts'
-import { withBrowser } from '../../support/browser.ts'
+import { useBrowser } from '../../support/browser.ts'
 import { freshEmail, insertAccount } from '../../support/clients/people.ts'
 import { openConsole } from '../../support/console/console.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useServers } from '../../support/harness.ts'
-import { type Declare, needs } from '../../support/needs.ts'
+import { needs } from '../../support/needs.ts'
 import { newFolder } from '../../support/servers/folders.ts'
 import { freePort } from '../../support/servers/ports.ts'
 import { build, copyFiles, lackOfGo, newModule } from '../support/go.ts'
@@ -19,7 +18,7 @@ import { start } from '../support/programs.ts'
 
 const servers = useServers()
 
-withBrowser(declare)
+const { test, browser } = useBrowser()
 
 /** Its main program is built without the API that it offers its operators: the module proxy does not have that. */
 const DEX = 'github.com/dexidp/dex@v0.0.0-20260806151424-ab64ed778070'
@@ -27,15 +26,14 @@ const DEX = 'github.com/dexidp/dex@v0.0.0-20260806151424-ab64ed778070'
 /** The password `password`, as Dex stores it. */
 const HASH = '$2a$10$2b2cU8CPhOTaGrs1HRQuAueS7JTT5ZHsHSzYiFPm1leZck7Mc8T4W'
 
-function declare(test: Declare, browser: () => Browser): void {
-  needs(lackOfGo(), test)('people sign in at Dex, first and again, and its groups make them members', async (t) => {
-    const dex = await buildDex(t)
-    const [port, dexPort] = [await freePort(), await freePort()]
-    const [publicUrl, issuer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${dexPort}/dex`]
-    const [email, ops] = [freshEmail(), freshEmail()]
-    const folder = newFolder()
-    const settings = join(folder, 'dex.yaml')
-    const people = `enablePasswordDB: true
+needs(lackOfGo(), test)('people sign in at Dex, first and again, and its groups make them members', async (t) => {
+  const dex = await buildDex(t)
+  const [port, dexPort] = [await freePort(), await freePort()]
+  const [publicUrl, issuer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${dexPort}/dex`]
+  const [email, ops] = [freshEmail(), freshEmail()]
+  const folder = newFolder()
+  const settings = join(folder, 'dex.yaml')
+  const people = `enablePasswordDB: true
 staticPasswords:
   - email: ${email}
     hash: ${JSON.stringify(HASH)}
@@ -43,39 +41,38 @@ staticPasswords:
     userID: 08a8684b-db88-4b73-90a9-3cd1661f5466
     groups: [dns-admins]
 `
-    writeFileSync(settings, documented(publicUrl, issuer, dexPort) + people)
-    const { child, ended, output } = start(dex, ['serve', settings], { env: { ZONEPLANE_SECRET: 'a secret' }, folder })
-    t.teardown(async () => {
-      child.kill()
-      await ended
-    })
-    await eventually(() => output().includes('listening on'))
-    await insertAccount(servers().system, { email: ops })
-    const service = await servers().serve({
-      PORT: String(port),
-      PUBLIC_URL: publicUrl,
-      OIDC_ISSUER: issuer,
-      OIDC_CLIENT_ID: 'zoneplane',
-      OIDC_CLIENT_SECRET: 'a secret',
-      OIDC_NAME: 'Dex',
-      OIDC_SIGN_UP: 'on',
-      OIDC_GROUPS: `dns-admins=${ops}:admin`,
-    })
-    for (const time of ['first', 'again']) {
-      const { page } = await openConsole(browser(), service.url)
-      await page.getByRole('button', { name: 'Dex' }).click()
-      await page.getByLabel(/email/i).fill(email)
-      await page.getByLabel(/password/i).fill('password')
-      await page.getByRole('button', { name: /login/i }).click()
-      await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
-      t.true(page.url().startsWith(`${service.url}/console/`), time)
-      await page.close()
-    }
-    const sql = `select role, source, issuer from members
-      join identities on identities.account_id = person_id join accounts on accounts.id = person_id where accounts.email = :email`
-    t.deepEqual(await query(servers().system.db, sql, { email }), [{ role: 'admin', source: 'group', issuer }])
+  writeFileSync(settings, documented(publicUrl, issuer, dexPort) + people)
+  const { child, ended, output } = start(dex, ['serve', settings], { env: { ZONEPLANE_SECRET: 'a secret' }, folder })
+  t.teardown(async () => {
+    child.kill()
+    await ended
   })
-}
+  await eventually(() => output().includes('listening on'))
+  await insertAccount(servers().system, { email: ops })
+  const service = await servers().serve({
+    PORT: String(port),
+    PUBLIC_URL: publicUrl,
+    OIDC_ISSUER: issuer,
+    OIDC_CLIENT_ID: 'zoneplane',
+    OIDC_CLIENT_SECRET: 'a secret',
+    OIDC_NAME: 'Dex',
+    OIDC_SIGN_UP: 'on',
+    OIDC_GROUPS: `dns-admins=${ops}:admin`,
+  })
+  for (const time of ['first', 'again']) {
+    const { page } = await openConsole(browser(), service.url)
+    await page.getByRole('button', { name: 'Dex' }).click()
+    await page.getByLabel(/email/i).fill(email)
+    await page.getByLabel(/password/i).fill('password')
+    await page.getByRole('button', { name: /login/i }).click()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor()
+    t.true(page.url().startsWith(`${service.url}/console/`), time)
+    await page.close()
+  }
+  const sql = `select role, source, issuer from members
+    join identities on identities.account_id = person_id join accounts on accounts.id = person_id where accounts.email = :email`
+  t.deepEqual(await query(servers().system.db, sql, { email }), [{ role: 'admin', source: 'group', issuer }])
+})
 
 /** The settings in the document, of this machine. */
 function documented(publicUrl: string, issuer: string, port: number): string {

@@ -1,13 +1,20 @@
-import type { Browser, Page } from 'playwright-core'
-import { openConsole, type Tab } from './console.ts'
+import type { Page } from 'playwright-core'
+import { newZone, type RRsetBody, type Zone } from '../clients/api.ts'
+import type { TestService } from '../harness.ts'
+import { type Tab, useConsole } from './console.ts'
 
 // The records page, and keys.
 
-/** Opens the records of a domain, and waits until all have come. */
-export async function openRecords(browser: Browser, url: string, domain: string, secret: string): Promise<Tab> {
-  const tab = await openConsole(browser, url, { path: `domains/${domain}`, secret })
-  await tab.page.getByText(/^[\d,]+ record sets?$/).waitFor()
-  return tab
+/** Tests of the records of domains. */
+export function useRecords(service: () => TestService) {
+  const { test, openRecords } = useConsole(service)
+  /** A new account and its domain, with these RRsets besides its NS, and the tab with its records. */
+  const openZone = async (...rrsets: RRsetBody[]): Promise<{ zone: Zone; tab: Tab; page: Page }> => {
+    const zone = await newZone(service(), ...rrsets)
+    const tab = await openRecords(zone.domain, zone.account.secret)
+    return { zone, tab, page: tab.page }
+  }
+  return { test, openRecords, openZone }
 }
 
 /** Presses keys, one after the other. */
