@@ -5,7 +5,7 @@ import { lexRecord } from '../../src/dns/presentation.ts'
 import { decodeRdata, Malformed, parseRdata, type Rdata } from '../../src/dns/rdata.ts'
 import { TYPES } from '../../src/dns/types.ts'
 import { RECORD } from './arbitraries.ts'
-import { chars, edited, EDITS, NASTY } from './edits.ts'
+import { edited, EDITS, NASTY } from './edits.ts'
 import { EXAMPLES } from './examples/index.ts'
 import { ZONE_PROPERTIES } from './zone-properties.ts'
 
@@ -136,16 +136,6 @@ const duplicates = fc.property(PAIR, ([type, one, other]) => {
   is(a.key === b.key, folded(type, a.text) === folded(type, b.text))
 })
 
-const IPV4 = fc.oneof(fc.ipV4(), fc.ipV4Extended(), fc.string({ unit: fc.constantFrom(...chars('0125.9x')) }))
-const IPV6 = fc.oneof(fc.ipV6(), fc.string({ unit: fc.constantFrom(...chars('0:'), '::', 'fF', '12345', '1:', '.1') }))
-
-const addresses = fc.property(IPV4, IPV6, (four, six) => {
-  const word = /^[^ \t\r\n"();\\]+$/
-  const isDecimal = four.split('.').length === 4 && four.split('.').every((part) => String(Number(part) & 255) === part)
-  if (word.test(four)) is(attempt(() => parseRdata('A', four))?.text, isDecimal ? four : undefined)
-  if (word.test(six)) is(attempt(() => parseRdata('AAAA', six)) !== undefined, URL.canParse(`http://[${six}]/`), six)
-})
-
 const GROUPS = fc.array(fc.oneof(fc.constant(0), fc.nat(0xffff)), { minLength: 8, maxLength: 8 })
 
 const compressed = fc.property(GROUPS, (groups) => {
@@ -160,7 +150,6 @@ export const PROPERTIES: [sentence: string, check: (numRuns: number) => void][] 
     ['decoding throws nothing but Malformed, and what is decoded encodes to the same octets', decoding],
     ['spelling does not change the octets', spelling],
     ['two records are duplicates exactly if they are the same but for the case of names', duplicates],
-    ['addresses are four decimals, or what URLs have in brackets', addresses],
     ['IPv6 addresses print as RFC 5952 says', compressed],
     ...ZONE_PROPERTIES,
   ] as [string, fc.IProperty<unknown>][]

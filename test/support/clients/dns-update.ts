@@ -51,29 +51,22 @@ export async function nsupdate(
   return failure ?? output
 }
 
+async function dig({ port, key }: { port: number; key: Key }, ...args: string[]): Promise<{ output: string }> {
+  const signing = `${key.algorithm}:${key.name}:${key.secret}`
+  return runWith('dig', ['@127.0.0.1', '-p', `${port}`, '-y', signing, ...args], '')
+}
+
 /** Transfers a zone with BIND's dig; returns its records, or what dig says. */
 export async function transferred(
   { port, key, zone, from = '127.0.0.1' }: { port: number; key: Key; zone: string; from?: string }, // prettier-ignore
 ): Promise<string[]> {
-  const args = [
-    '@127.0.0.1',
-    '-b',
-    from,
-    '-p',
-    `${port}`,
-    '-y',
-    `${key.algorithm}:${key.name}:${key.secret}`,
-    zone,
-    'AXFR',
-  ]
-  const { output } = await runWith('dig', [...args, '+noall', '+answer', '+onesoa'], '')
+  const { output } = await dig({ port, key }, zone, 'AXFR', '-b', from, '+noall', '+answer', '+onesoa')
   return output.split('\n').filter((line) => line !== '' && !line.includes('TSIG'))
 }
 
 /** Asks with BIND's dig; returns the code, and the records of answer and authority. */
 export async function asked({ port, key }: { port: number; key: Key }, name: string, type: string): Promise<string[]> {
-  const args = ['@127.0.0.1', '-p', `${port}`, '-y', `${key.algorithm}:${key.name}:${key.secret}`, name, type, '+norec']
-  const { output } = await runWith('dig', [...args, '+noall', '+comments', '+answer', '+authority'], '')
+  const { output } = await dig({ port, key }, name, type, '+norec', '+noall', '+comments', '+answer', '+authority')
   const status = /status: (\w+)/.exec(output)?.[1] ?? output
   const records = output.split('\n').filter((line) => /\sIN\s/.test(line) && !line.startsWith(';'))
   return [status, ...records.map((line) => line.replace(/\s+/g, ' '))]
