@@ -6,7 +6,7 @@ import { letterTo } from '../support/clients/mails.ts'
 import { addMember } from '../support/clients/members.ts'
 import { canLogIn, person, resetLink } from '../support/clients/people.ts'
 import { addFactor, addPasskey, addToken } from '../support/clients/tokens.ts'
-import { commandsOn, runWith } from '../support/command-line.ts'
+import { answersOf, commandsOn, runWith } from '../support/command-line.ts'
 import { useService } from '../support/harness.ts'
 import { runOurs } from '../support/servers/programs.ts'
 import { environmentFor } from '../support/servers/service.ts'
@@ -25,20 +25,7 @@ test.before('an account', async () => {
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 
 const zoneplane = commandsOn(() => service().system)
-
-/** The problem that a command reports. @throws if it succeeds */
-async function refusal(...args: string[]): Promise<string> {
-  const [succeeded, printed] = await zoneplane(...args)
-  if (succeeded) throw new Error(printed)
-  return printed.replace(/^zoneplane: (.*)\n$/, '$1')
-}
-
-/** The JSON that a command prints. */
-async function json(...args: string[]): Promise<unknown> {
-  const [succeeded, printed] = await zoneplane(...args, '--json')
-  if (!succeeded) throw new Error(printed)
-  return JSON.parse(printed)
-}
+const { json, refusal } = answersOf(zoneplane)
 
 async function newToken(email: string, ...options: string[]): Promise<{ id: string; token: string }> {
   return (await json('token', 'create', email, ...options)) as { id: string; token: string }
@@ -251,41 +238,6 @@ test.serial('a new minimum TTL of a domain applies to later writes', async (t) =
   t.regex(printed, /^NAME +ACCOUNT +STATE +MINIMUM TTL +CREATED$/m)
   t.regex(printed, /^ttl\.example +\S+@example\.test +served +5 +20/m)
 })
-
-for (const [args, problem] of [
-  [[], 'no command given\nUsage: zoneplane [options] [command]\n'],
-  [['account'], 'no command given\nUsage: zoneplane account [options] [command]\n'],
-  [['account', 'made'], "unknown command 'made'\n"],
-  [['constructor'], "unknown command 'constructor'\n"],
-  [['account', 'constructor'], "unknown command 'constructor'\n"],
-  [['token', 'revoke'], "missing required argument 'id'\n"],
-  [['token', 'bind', 'x'], "missing required argument 'email'\n"],
-  [['token', 'revoke', 'x', 'y'], "too many arguments for 'revoke'. Expected 1 argument but got 2.\n"],
-  [['domain', 'list', '--all'], "unknown option '--all'\n"],
-  [['account', 'create', 'nonsense'], '"nonsense" is not an e-mail address.\n'],
-  [
-    ['account', 'create', 'x@example.net', '--domains', '-1'],
-    "option '--domains <number>' argument '-1' is invalid. It must be a whole number from 0 to 2147483647, or none.\n",
-  ],
-  [
-    ['account', 'create', 'x@example.net', '--daily-rate', '1.5'],
-    "option '--daily-rate <number>' argument '1.5' is invalid. It must be a whole number from 0 to 2147483647, or default.\n",
-  ],
-  [
-    ['domain', 'set-minimum-ttl', 'ttl.example', '0'],
-    "command-argument value '0' is invalid for argument 'seconds'. It must be a whole number from 1 to 86400.\n",
-  ],
-  [
-    ['domain', 'set-denial', 'ttl.example', 'nsec5'],
-    "command-argument value 'nsec5' is invalid for argument 'denial'. Allowed choices are nsec, nsec3.\n",
-  ],
-] as const) {
-  test.serial(`a usage error is reported, and nothing done: ${args.join(' ')}`, async (t) => {
-    const [succeeded, printed] = await zoneplane(...args)
-    t.false(succeeded)
-    t.true(printed.startsWith(`zoneplane: ${problem}`), printed)
-  })
-}
 
 for (const [args, usage, line] of [
   [['--help'], '[options] [command]', /^ {2}account +create, list/m],

@@ -5,7 +5,7 @@ import { newDomain, type ShownDomain, succeeded } from '../support/clients/api.t
 import type { Client } from '../support/clients/client.ts'
 import { allLettersTo } from '../support/clients/mails.ts'
 import { addToken } from '../support/clients/tokens.ts'
-import { commandsOn } from '../support/command-line.ts'
+import { answersOf, commandsOn } from '../support/command-line.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { useService } from '../support/harness.ts'
@@ -15,18 +15,7 @@ import { useService } from '../support/harness.ts'
 const service = useService()
 
 const zoneplane = commandsOn(() => service().system)
-
-async function json(...args: string[]): Promise<unknown> {
-  const [succeeded, printed] = await zoneplane(...args, '--json')
-  if (!succeeded) throw new Error(printed)
-  return JSON.parse(printed)
-}
-
-async function refusal(...args: string[]): Promise<string> {
-  const [succeeded, printed] = await zoneplane(...args)
-  if (succeeded) throw new Error(printed)
-  return printed.replace(/^zoneplane: (.*)\n$/, '$1')
-}
+const { json, refusal } = answersOf(zoneplane)
 
 const newAccount = (limitDomains: number | null = null): Promise<Account> => service().account({ limitDomains })
 const a = (subname: string) => ({ subname, type: 'A', ttl: 60, records: ['192.0.2.1'] })

@@ -1,11 +1,11 @@
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
 import { syncBuiltinESMExports } from 'node:module'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import os from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
@@ -217,6 +217,14 @@ test('of many addresses of a name, only four are tried, and only those that are 
   t.is(receiver.received.length, 1)
 })
 
+/** Lets a server listen until the end of a test, and resolves with its port. */
+async function portOf(t: ExecutionContext, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
 for (const endless of ['HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n', 'HTTP/1.1 100 Continue\r\n\r\n', '\r\n']) {
   test(`a receiver that sends ${JSON.stringify(endless)} without end is left at once`, async (t) => {
     const server = createServer((socket) => {
@@ -226,11 +234,8 @@ for (const endless of ['HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n', 'HTTP/1
       socket.on('error', () => undefined).on('drain', more)
       socket.once('data', more)
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    t.teardown(() => server.close())
     const near = readConfig({ WEBHOOK_NETWORKS: '127.0.0.1' })
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const url = `http://127.0.0.1:${await portOf(t, server)}/`
     t.deepEqual(await post(near, { url, ...BODY }, never), { answer: null, problem: 'The connection failed.' })
   })
 }
@@ -239,11 +244,8 @@ test('what comes before a short header does no harm', async (t) => {
   const server = createServer((socket) => {
     socket.once('data', () => socket.end('\r\nHTTP/1.1 100 X\r\n\r\nHTTP/1.1 103 X\r\n\r\nHTTP/1.1 204 X\r\n\r\n'))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
   const near = readConfig({ WEBHOOK_NETWORKS: '127.0.0.1' })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const url = `http://127.0.0.1:${await portOf(t, server)}/`
   t.deepEqual(await post(near, { url, ...BODY }, never), { answer: 204, problem: null })
 })
 
@@ -276,10 +278,8 @@ test('TLS is required, and its certificate must be valid for the name', async (t
     const server = createHttpsServer(certificate, (_, response) => {
       received++
       response.writeHead(204).end()
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    t.teardown(() => server.close())
-    urls.push(`https://${name}.example.org:${(server.address() as AddressInfo).port}/`)
+    })
+    urls.push(`https://${name}.example.org:${await portOf(t, server)}/`)
   }
   const plain = await startReceiver()
   t.teardown(async () => {
@@ -310,14 +310,12 @@ test('a receiver gets no second handshake of TLS 1.2', async (t) => {
       handshakes.push(error)
       socket.end('HTTP/1.1 204 X\r\n\r\n')
     })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
   const resolver = await startResolver([['127.0.0.1']])
   t.teardown(() => {
     resolver.close()
-    server.close()
   })
-  const url = `https://again.example.org:${(server.address() as AddressInfo).port}/`
+  const url = `https://again.example.org:${await portOf(t, server)}/`
   const [problem] = await postAll([url], resolver, authority)
   t.not(problem, 'null')
   t.is(begun, 1)
@@ -332,13 +330,11 @@ test('names, connections, TLS and headers that come slowly or never have the ten
     const server = createServer((socket) => {
       sockets.push(socket.on('error', () => undefined))
       welcome(socket)
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
+    })
     t.teardown(() => {
       for (const socket of sockets) socket.destroy()
-      server.close()
     })
-    return (server.address() as AddressInfo).port
+    return portOf(t, server)
   }
   const silence = await listen(() => undefined)
   const drips = await listen((socket) => {

@@ -12,6 +12,22 @@ export function commandsOn(system: () => System): Zoneplane {
   return (...args) => runHere(args, async (_, work) => work(system()))
 }
 
+/** What commands answer: the JSON that they print, or the problem that they report. Each throws if it is the other. */
+export function answersOf(zoneplane: Zoneplane) {
+  return {
+    json: async (...args: string[]): Promise<unknown> => {
+      const [succeeded, printed] = await zoneplane(...args, '--json')
+      if (!succeeded) throw new Error(printed)
+      return JSON.parse(printed)
+    },
+    refusal: async (...args: string[]): Promise<string> => {
+      const [succeeded, printed] = await zoneplane(...args)
+      if (succeeded) throw new Error(printed)
+      return printed.replace(/^zoneplane: (.*)\n$/, '$1')
+    },
+  }
+}
+
 /** Runs a command line on a system of its own, which the environment names, as the program does, but in this process. */
 export async function runWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<[boolean, string]> {
   const before = process.env

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { query, transaction } from '../../../src/store/database.ts'
+import { transaction } from '../../../src/store/database.ts'
 import * as rights from '../../../src/store/tokens/rights.ts'
 import { newDomain } from '../../support/clients/api.ts'
 import type { Answer, Client } from '../../support/clients/client.ts'
@@ -9,6 +9,7 @@ import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
 import { openPatiently } from '../../support/servers/postgres/databases.ts'
 import { isFull } from '../../support/state/budgets.ts'
+import { waitingForRights } from '../../support/state/transactions.ts'
 
 // Contract §14, with the rates as shipped and real requests: whatever tokens and strangers send, the owner logs in, lists
 // and ends tokens, and writes. What windows allow is tested in the model's time (service/lock-out.test.ts).
@@ -163,9 +164,7 @@ test.serial('while API tokens wait to change each other, the owner ends one', as
     // As a write of the token does until it is stored.
     await rights.lock(trx, [`token ${busy.id}`], [])
     const change = managing.api.patch(`/auth/tokens/${busy.id}/`, { name: 'x' }).finally(() => (isWaiting = false))
-    const locks = `select from pg_locks where locktype = 'advisory' and not granted
-      and database = (select oid from pg_database where datname = current_database())`
-    await eventually(async () => (await query(trx, locks)).length > 0)
+    await eventually(async () => (await waitingForRights(trx)) > 0)
     t.is((await login.api.delete(`/auth/tokens/${ended.id}/`)).status, 204)
     t.true(isWaiting)
     return { change }

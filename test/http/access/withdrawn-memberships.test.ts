@@ -10,6 +10,7 @@ import { eventually } from '../../support/eventually.ts'
 import { useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { openPatiently } from '../../support/servers/postgres/databases.ts'
+import { waitingForRights } from '../../support/state/transactions.ts'
 
 // Contract §§3.1 and 19.2: the rights of a member end while a request of its login, or of a token that it has made, is on
 // its way.
@@ -113,12 +114,7 @@ async function stored({ owner }: Site): Promise<unknown[]> {
   )
 }
 
-/** How many transactions wait for rights. */
-async function isAnyWaiting(): Promise<boolean> {
-  const sql = `select from pg_locks where locktype = 'advisory' and not granted
-    and database = (select oid from pg_database where datname = current_database())`
-  return (await query(service().system.db, sql)).length > 0
-}
+const isAnyWaiting = async () => (await waitingForRights(service().system.db)) > 0
 
 for (const user of ['login', 'token'] as const) {
   for (const [what, { apply, ...answers }] of Object.entries(WITHDRAWALS)) {

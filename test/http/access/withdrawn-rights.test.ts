@@ -16,6 +16,7 @@ import { type TestService, useService } from '../../support/harness.ts'
 import { test } from '../../support/serial.ts'
 import { openPatiently } from '../../support/servers/postgres/databases.ts'
 import type { Call } from '../../support/servers/proxy.ts'
+import { waitingForRights } from '../../support/state/transactions.ts'
 
 // Contract §§3.1, 5.6 and 6.5: the rights of a token are withdrawn while a request is on its way. It was authenticated
 // with them, and then waits for its body, or in Postgres.
@@ -207,12 +208,7 @@ async function duringLock<T>({ owner }: Site, send: () => Promise<T>, withdraw: 
   }
 }
 
-/** How many transactions wait for rights. */
-async function waiting(): Promise<number> {
-  const sql = `select from pg_locks where locktype = 'advisory' and not granted
-    and database = (select oid from pg_database where datname = current_database())`
-  return (await query(service().system.db, sql)).length
-}
+const waiting = () => waitingForRights(service().system.db)
 
 /** Resolves with true once somebody waits for rights, or with false once the work is done. */
 async function heldBack(work: Promise<unknown>): Promise<boolean> {

@@ -24,3 +24,10 @@ export async function waitingForLocks(db: Db): Promise<number> {
   const sql = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   return (await query(db, sql)).length
 }
+
+/** How many transactions wait for rights, which others keep or change. */
+export async function waitingForRights(db: Db): Promise<number> {
+  const sql = `select from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())`
+  return (await query(db, sql)).length
+}
