@@ -36,31 +36,6 @@ function uniquePolicies(policy: fc.Arbitrary<Policy>): fc.Arbitrary<Policy[]> {
   return fc.uniqueArray(policy, { selector: scope, maxLength: 30, size: 'max' })
 }
 
-/** The order of contract 6.4 without patterns: the members that a policy names. */
-const ORDER = ['domain+subname+type', 'domain+subname', 'domain+type', 'domain', 'subname+type', 'subname', 'type', '']
-
-function named({ domainId, subname, type }: Policy): string {
-  const members = { domain: domainId, subname, type }
-  return Object.entries(members)
-    .flatMap(([member, value]) => (value === null ? [] : member))
-    .join('+')
-}
-
-/** deSEC's eight steps, one after the other. */
-function decideInSteps(policies: Policy[], domainId: number, key: { subname: string; type: string }): boolean {
-  for (const step of ORDER) {
-    const hit = policies.find(
-      (policy) =>
-        named(policy) === step &&
-        (policy.domainId ?? domainId) === domainId &&
-        (policy.subname ?? key.subname) === key.subname &&
-        (policy.type ?? key.type) === key.type,
-    )
-    if (hit !== undefined) return hit.permWrite
-  }
-  throw new Error('there is no default policy')
-}
-
 /** The rules of contract 6.4 for any two policies that match: which one comes first. */
 function firstOf(one: Policy, other: Policy): Policy {
   const differ = (of: (policy: Policy) => boolean) => of(one) !== of(other)
@@ -103,16 +78,6 @@ function decide(policies: Policy[], domainId: number, key: { subname: string; ty
 
 test('without policies every RRset may be written', (t) => {
   t.true(mayWrite([], 1, { subname: '', type: 'A' }))
-})
-
-test('of policies without patterns that match, the first in the order of contract 6.4 decides', (t) => {
-  fc.assert(
-    fc.property(POLICIES, DOMAIN, KEY, (policies, domainId, key) => {
-      const exact = policies.filter(({ isPattern }) => !isPattern)
-      t.is(mayWrite(exact, domainId, key), decideInSteps(exact, domainId, key))
-    }),
-    { numRuns: 5000 },
-  )
 })
 
 test('of policies that match, the most specific one decides: 100,000 cases', (t) => {

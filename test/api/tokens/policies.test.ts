@@ -139,13 +139,6 @@ test('a token without auto_policy gets no policy for the domains that it creates
   t.is(policies.length, 1)
 })
 
-test('a change of policies applies from the next request', async (t) => {
-  const { api, path, tokenId } = await restricted(() => [{ write: false }])
-  t.is((await api.patch(`${path}www/A/`, {})).status, 403)
-  await query(service().system.db, 'update policies set perm_write = true where token_id = :tokenId', { tokenId })
-  t.is((await api.patch(`${path}www/A/`, {})).status, 200)
-})
-
 test('a change of policies applies to a request that is waiting for the lock of its domain', async (t) => {
   const { api, domain, path, tokenId } = await restricted(() => [{ write: true }])
   const { db } = service().system
