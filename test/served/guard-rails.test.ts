@@ -21,10 +21,9 @@ const invalid = (role: string, name: string) => object(`Cannot parse record cont
 const tooLong = (size: number) => ({
   records: [`Ensure this field has no more than 64000 characters after JSON encoding (it has ${size}).`],
 })
-const VISIBLE = 'a protocol of alpn is of visible ASCII characters other than quotes, ";", "(" and ")"'
-const OPAQUE = 'the value of dohpath or of an unknown key cannot hold ";", "(" and ")"'
 const ADDRESSES = Array.from({ length: 4092 }, (_, i) => `10.0.${i >> 8}.${i & 255}`)
 
+/** One of each kind of refusal. Which contents are refused, and with which text: test/dns/examples. */
 const REFUSED: [title: string, members: RRsetBody, problems: object][] = [
   ['64,001 characters of records', { type: 'TXT', records: [`"${'a'.repeat(63_993)}"`] }, tooLong(64_001)],
   [
@@ -38,49 +37,12 @@ const REFUSED: [title: string, members: RRsetBody, problems: object][] = [
     malformed('CAA', 'the record is longer than 64000 octets'),
   ],
   ['CAA without value', { type: 'CAA', records: ['0 issue ""'] }, malformed('CAA', 'the value is empty')],
-  [
-    'CAA without value, in the generic form',
-    { type: 'CAA', records: ['\\# 7 00056973737565'] },
-    malformed('CAA', 'the value is empty'),
-  ],
-  ['URI without target', { type: 'URI', records: ['1 1 ""'] }, malformed('URI', 'the value is empty')],
   ...['ALIAS', 'LUA', 'IPSECKEY', 'ZONEMD', 'TKEY'].map((type): [string, RRsetBody, object] => [
     `the type ${type}`,
     { type, records: ['x'] },
     unsupported(type),
   ]),
   ['an underscore in NS', { type: 'NS', records: ['_a.test.'] }, invalid('target', '_a.test.')],
-  ['an underscore in MX', { type: 'MX', records: ['1 _a.test.'] }, invalid('exchange', '_a.test.')],
-  ['an underscore in SRV', { type: 'SRV', records: ['1 1 1 _a.test.'] }, invalid('target', '_a.test.')],
-  ['NS to the root', { type: 'NS', records: ['.'] }, invalid('target', '.')],
-  ['a blank in CNAME', { type: 'CNAME', records: ['a\\032b.'] }, invalid('target', 'a\\032b.')],
-  ['an ALPN protocol with ";"', { type: 'HTTPS', records: ['1 . alpn="h;2"'] }, malformed('HTTPS', VISIBLE)],
-  ['an ALPN protocol with a blank', { type: 'SVCB', records: ['1 . alpn="h 2"'] }, malformed('SVCB', VISIBLE)],
-  ['an ALPN protocol that is not ASCII', { type: 'SVCB', records: ['1 . alpn=\u00fc'] }, malformed('SVCB', VISIBLE)],
-  ['an unnamed SvcParamKey with ";"', { type: 'SVCB', records: ['1 . key65400="a;b"'] }, malformed('SVCB', OPAQUE)],
-  ['an unnamed SvcParamKey with ")"', { type: 'SVCB', records: ['1 . key65400="a)b"'] }, malformed('SVCB', OPAQUE)],
-  [
-    'an address hint that PowerDNS would fill in',
-    { type: 'HTTPS', records: ['1 . ipv4hint=auto'] },
-    malformed('HTTPS', 'Text input is malformed.'),
-  ],
-  [
-    'an altitude beyond 31 bits',
-    { type: 'LOC', records: ['1 N 1 E 21374836.48m'] },
-    malformed('LOC', 'an altitude is from -100000.00m to 21374836.47m'),
-  ],
-  [
-    'a size beyond 32 bits',
-    { type: 'LOC', records: ['1 N 1 E 1m 42949672.96m'] },
-    malformed('LOC', 'a size or precision is from 0.00m to 42949672.95m'),
-  ],
-  ['CERT of type 0', { type: 'CERT', records: ['0 0 0 AAEC'] }, malformed('CERT', 'certificate type 0 is reserved')],
-  ['an empty APL', { type: 'APL', records: ['\\# 0'] }, malformed('APL', 'expecting another identifier')],
-  [
-    'a compressed name',
-    { type: 'DNAME', records: ['\\# 2 c000'] },
-    malformed('DNAME', 'A DNS label is > 63 octets long.'),
-  ],
   [
     'two DNAMEs',
     { type: 'DNAME', records: ['a.test.', 'b.test.'] },

@@ -1,9 +1,8 @@
 import { pause, resume } from '../../src/service/adoption/pausing.ts'
 import { one, query } from '../../src/store/database.ts'
 import * as store from '../../src/store/domains/rollovers.ts'
-import { domainOf, newDomain, newRRset, succeeded } from '../support/clients/api.ts'
+import { domainOf, newDomain, succeeded } from '../support/clients/api.ts'
 import { lookUp } from '../support/dns/dns.ts'
-import { validate } from '../support/dns/validators.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import type { ShownRollover } from '../support/rollovers/stage.ts'
@@ -11,15 +10,13 @@ import { keysOf, passTime, passTo, published } from '../support/rollovers/steps.
 import { test } from '../support/serial.ts'
 import type { Fate } from '../support/servers/proxy.ts'
 
-// Contract §15.10: in each phase, a zone is valid for all who trust the DS that the parent may have, or may have had.
+// Contract §15.10: what a parent, and other processes, can see of rollovers. That each phase is valid for all who trust the DS
+// that the parent may have, or may have had, is in test/deep/rollovers.test.ts.
 
 const service = useService()
 
 const SAME = ['publish', 'await-ds', 'await-ds-ttl']
 const OTHER = ['sign', 'publish', 'await-ds', 'await-ds-ttl', 'unpublish']
-/** When the parent can have the former DS, or caches can, and when the new one. */
-const WITH_FORMER = ['sign', 'publish', 'await-ds', 'await-ds-ttl']
-const WITH_NEW = ['await-ds', 'await-ds-ttl', 'unpublish']
 
 /** CDS as dig prints them, in the form of DS in the API. */
 async function cdsOf(name: string): Promise<string[]> {
@@ -29,45 +26,6 @@ async function cdsOf(name: string): Promise<string[]> {
     return [tag, algorithm, type, digest.join('')].join(' ')
   })
   return contents.sort()
-}
-
-for (const [algorithm, phases] of [
-  ['ecdsa256', SAME],
-  ['ed25519', OTHER],
-  ['ecdsa384', OTHER],
-] as const) {
-  test(`a rollover to ${algorithm}`, async (t) => {
-    const { api } = await service().account()
-    const name = await newDomain(api)
-    await newRRset(api, name, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
-    const [old] = (await domainOf(api, name)).keys
-    const path = `/domains/${name}/rollover/`
-    const shown = async () => (await api.get(path)).json as Partial<ShownRollover>
-    succeeded(await api.post(path, { algorithm }), 201)
-    let added: string[] = []
-    for (const phase of phases) {
-      await eventuallyIs(async () => (await shown()).phase, phase)
-      await published(service(), name)
-      const { add_ds = [] } = await shown()
-      if (WITH_NEW.includes(phase)) added = add_ds
-      t.is(add_ds.length, WITH_NEW.includes(phase) ? 2 : 0)
-      t.deepEqual(await cdsOf(name), [...(WITH_NEW.includes(phase) ? added : old!.ds)].sort(), phase)
-      const trusted = [...(WITH_FORMER.includes(phase) ? [old!.ds] : []), ...(WITH_NEW.includes(phase) ? [added] : [])]
-      for (const ds of trusted) {
-        t.is(await validate(service().powerDns, name, ds, `www.${name}`, 'A'), 'fully validated', phase)
-        const denial = await validate(service().powerDns, name, ds, `absent.${name}`, 'A')
-        t.is(denial, 'negative response, fully validated', phase)
-      }
-      await passTime(service(), name)
-    }
-    await eventuallyIs(async () => (await api.get(path)).status, 404)
-    await published(service(), name)
-    const { keys } = await domainOf(api, name)
-    t.is(keys.length, 1)
-    t.deepEqual(keys[0]!.ds, added)
-    t.is(await validate(service().powerDns, name, added, `www.${name}`, 'A'), 'fully validated')
-    t.is((await lookUp(service().powerDns, name, 'DNSKEY')).length, 1)
-  })
 }
 
 test('at no moment, CDS announce the former key and the new one together', async (t) => {
