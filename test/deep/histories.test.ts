@@ -5,11 +5,10 @@ import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
 import { SEED } from '../support/random.ts'
 import { type MailServer, startMailServer } from '../support/servers/mail-server.ts'
-import { ownNetwork } from '../support/servers/ports.ts'
 import { PostgresPair } from '../support/servers/postgres/postgres-pair.ts'
 import { FORGETFUL } from '../support/servers/postgres/postgres-server.ts'
 import { endDoubt } from '../support/state/marks.ts'
-import { startWorker, type Worker } from '../support/workers.ts'
+import { startOpenWorker, type Worker } from '../support/workers.ts'
 import { drawFaults } from './faults.ts'
 import { addTo, type Batch, type Counts, noCounts, runBatch } from './histories.ts'
 import { violationsDespiteLoss } from './history.ts'
@@ -27,17 +26,9 @@ let mails: MailServer
 
 test.serial.before('two services are started', async () => {
   mails = await startMailServer()
-  workers = [await startOne(), await startOne()]
+  const start = () => startOpenWorker(servers(), mails, { DATABASE_URL: pair.urls.primary })
+  workers = [await start(), await start()]
 })
-
-function startOne(): Promise<Worker> {
-  const host = `${ownNetwork()}1`
-  return startWorker(servers(), {
-    DATABASE_URL: pair.urls.primary,
-    ...{ HOST: host, PORT: '8080', PUBLIC_URL: `http://${host}:8080` },
-    ...{ MAIL_URL: `smtp://127.0.0.1:${mails.port}`, MAIL_FROM: 'dns@example.net', REGISTRATION: 'open' },
-  })
-}
 
 test.after.always(async () => {
   await servers().killServices()

@@ -199,30 +199,22 @@ async function act(workers: Worker[], actors: Actors, phase: Phase, random: Rand
   }
 }
 
-const KINDS = [
-  'put',
-  'put',
-  'put',
-  'bulk',
-  'bulk',
-  'bulk',
-  'bulk',
-  'door',
-  'door',
-  'update',
-  'update',
-  'update if',
-  'delete',
-  'ttl',
-  'if match',
-  'if match',
-  'invalid',
-  'begin',
-  'begin',
-  'cancel',
-  'mail',
-  'mail',
-]
+/** The kinds of requests, by how many of 22 are of each. */
+const WEIGHTS = {
+  put: 3,
+  bulk: 4,
+  door: 2,
+  update: 2,
+  'update if': 1,
+  delete: 1,
+  ttl: 1,
+  'if match': 2,
+  invalid: 1,
+  begin: 2,
+  cancel: 1,
+  mail: 2,
+}
+const KINDS = Object.entries(WEIGHTS).flatMap(([kind, weight]) => Array<string>(weight).fill(kind))
 
 /** The value of the keys while they are being replaced. */
 const REPLACED = { keys: 'replaced' }

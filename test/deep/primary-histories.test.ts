@@ -10,8 +10,7 @@ import { needs } from '../support/needs.ts'
 import { SEED } from '../support/random.ts'
 import { makeSharedPostgres } from '../support/servers/backends.ts'
 import { type MailServer, startMailServer } from '../support/servers/mail-server.ts'
-import { ownNetwork } from '../support/servers/ports.ts'
-import { startWorker, type Worker } from '../support/workers.ts'
+import { startOpenWorker, type Worker } from '../support/workers.ts'
 import { Adoptions } from './adoptions.ts'
 import { ChangeOverWatch, drawChangeOvers, keyOf, noChangeOvers } from './change-overs.ts'
 import type { Fault } from './faults.ts'
@@ -96,14 +95,8 @@ for (const [kind, { what, missing, count, isShared, start, ready }] of WAYS.entr
   let workers: Worker[]
   let mails: MailServer
 
-  async function startOne(i: number): Promise<Worker> {
-    const host = `${ownNetwork()}1`
-    return startWorker(pair, {
-      ...{ PDNS_API_KEY: keyOf(i), PDNS_FAILOVER: '3', PDNS_CONNECTIONS: '3' },
-      ...{ HOST: host, PORT: '8080', PUBLIC_URL: `http://${host}:8080` },
-      ...{ MAIL_URL: `smtp://127.0.0.1:${mails.port}`, MAIL_FROM: 'dns@example.net', REGISTRATION: 'open' },
-    })
-  }
+  const startOne = (i: number) =>
+    startOpenWorker(pair, mails, { PDNS_API_KEY: keyOf(i), PDNS_FAILOVER: '3', PDNS_CONNECTIONS: '3' })
 
   where(`two services are started on two PowerDNS that ${what}`, async (t) => {
     pair = await start()

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import type { TestProcess, TestServers } from './harness.ts'
+import type { MailServer } from './servers/mail-server.ts'
 import { freePort, ownNetwork } from './servers/ports.ts'
 import { type PostgresProxy, startPostgresProxy } from './servers/postgres/postgres-proxy.ts'
 
@@ -12,6 +13,20 @@ export interface Worker {
   updates: { host: string; port: number }
   /** Kills the process and starts another one. Restarts that several faults ask for follow one another: they share a port. */
   restart(): Promise<void>
+}
+
+/** A process that takes sign-ups, too, at an address of its own. @param mails where its mails go */
+export async function startOpenWorker(
+  servers: Pick<TestServers, 'backends' | 'start'>,
+  mails: MailServer,
+  environment: Record<string, string>,
+): Promise<Worker> {
+  const host = `${ownNetwork()}1`
+  return startWorker(servers, {
+    ...{ HOST: host, PORT: '8080', PUBLIC_URL: `http://${host}:8080` },
+    ...{ MAIL_URL: `smtp://127.0.0.1:${mails.port}`, MAIL_FROM: 'dns@example.net', REGISTRATION: 'open' },
+    ...environment,
+  })
 }
 
 /** @param environment its DATABASE_URL is where the proxy leads */
