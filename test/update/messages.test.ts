@@ -5,7 +5,8 @@ import {
 import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 
-// Contract §21.3: messages, octet by octet. signatures.test.ts has more about signatures, requirements.test.ts about updates.
+// Contract §21.3: messages, octet by octet. signatures.test.ts has more about signatures, and requirements.test.ts about
+// updates.
 
 const service = useService({ DNS_UPDATE_PORT: '0' })
 const site = shared(async () => {
