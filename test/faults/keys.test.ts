@@ -16,7 +16,7 @@ import { validate } from '../support/dns/validators.ts'
 import { servedSerial } from '../support/dns/wire.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, useServers } from '../support/harness.ts'
-import type { Fate } from '../support/servers/proxy.ts'
+import { type Call, type Fate, toZone } from '../support/servers/proxy.ts'
 import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 import { unrepaired } from '../support/state/marks.ts'
 
@@ -337,13 +337,13 @@ test.serial('a deleted domain comes back with its keys, of any kind and state, a
 })
 
 /** The requests that make a zone with stored keys, in their order. */
-const STEPS: [what: string, isIt: (call: { method: string; path: string; body: string }, name: string) => boolean][] = [
+const STEPS: [what: string, isIt: (call: Call, name: string) => boolean][] = [
   ['the zone is made', ({ method, body }, name) => method === 'POST' && body.includes(`"${name}."`)],
   ['the key is added', ({ method, path }, name) => method === 'POST' && path === `/zones/${name}./cryptokeys`],
-  ['the zone is configured', ({ method, path }, name) => method === 'PUT' && path === `/zones/${name}.`],
-  ['the contents are sent', ({ method, path }, name) => method === 'PATCH' && path === `/zones/${name}.`],
+  ['the zone is configured', toZone('PUT')],
+  ['the contents are sent', toZone('PATCH')],
   ['the caches are flushed', ({ path }, name) => path === `/cache/flush?domain=${name}.`],
-  ['the zone is read again', ({ method, path }, name) => method === 'GET' && path === `/zones/${name}.`],
+  ['the zone is read again', toZone('GET')],
 ]
 
 for (const [i, [what, isIt]] of STEPS.entries()) {

@@ -5,7 +5,7 @@ import { succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { useServers } from '../support/harness.ts'
-import type { Call, Fate } from '../support/servers/proxy.ts'
+import { type Call, type Fate, toZone } from '../support/servers/proxy.ts'
 import { entriesOf, restore, undo } from '../support/state/history.ts'
 
 // The service is killed at every point of a push, while it writes, creates, deletes, undoes, restores and brings back
@@ -30,11 +30,9 @@ const KEYS = `select dnskey from keys where domain_id in (
 
 const rrset = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 
-const isPatch = ({ method, path }: Call, name: string) => method === 'PATCH' && path === `/zones/${name}.`
-
 const isCreation = ({ method, body }: Call, name: string) => method === 'POST' && body.includes(`"${name}."`)
 
-const WRITE: Pick<Operation, 'statuses' | 'calls'> = { statuses: [200, 200, 200], calls: [isPatch] }
+const WRITE: Pick<Operation, 'statuses' | 'calls'> = { statuses: [200, 200, 200], calls: [toZone('PATCH')] }
 
 const operations: Operation[] = [
   { ...WRITE, what: 'write', begin: (api, name) => api.put(`/domains/${name}/rrsets/www/A/`, rrset('192.0.2.2')) },
@@ -53,7 +51,7 @@ const operations: Operation[] = [
     what: 'deletion',
     begin: (api, name) => api.delete(`/domains/${name}/`),
     statuses: [200, 200, 204],
-    calls: [({ method, path }, name) => method === 'DELETE' && path === `/zones/${name}.`],
+    calls: [toZone('DELETE')],
   },
   { ...WRITE, what: 'undo', begin: async (api, name) => undo(api, name, (await entriesOf(api, name))[0]!) },
   {
@@ -64,8 +62,8 @@ const operations: Operation[] = [
     calls: [
       isCreation,
       ({ method, path }, name) => method === 'POST' && path === `/zones/${name}./cryptokeys`,
-      ({ method, path }, name) => method === 'PUT' && path === `/zones/${name}.`,
-      isPatch,
+      toZone('PUT'),
+      toZone('PATCH'),
     ],
   },
   {

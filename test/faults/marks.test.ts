@@ -6,7 +6,7 @@ import { begin, one, query } from '../../src/store/database.ts'
 import * as marks from '../../src/store/zone/marks.ts'
 import { newDomainWithWww, sendHeld } from '../support/clients/api.ts'
 import { discrepancies, discrepanciesOf } from '../support/dns/discrepancies.ts'
-import { eventually, eventuallyIs } from '../support/eventually.ts'
+import { defer, eventually, eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, useServers } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
@@ -159,21 +159,16 @@ test.serial('a repair that hangs does not delay other repairs', async (t) => {
     await newDomainWithWww(service.api, name)
     await spoil(name)
   }
-  let release = () => {}
-  const released = new Promise<Fate>((resolve) => {
-    release = () => {
-      resolve('pass')
-    }
-  })
+  const released = defer<Fate>()
   const isHanging = ({ path }: Call) => path.startsWith('/zones/hanging.example.')
   servers().proxy.calls.length = 0
-  servers().proxy.fail((call) => (isHanging(call) ? released : 'pass'))
+  servers().proxy.fail((call) => (isHanging(call) ? released.promise : 'pass'))
   await mark(names.slice(0, 1), '0')
   await eventually(() => servers().proxy.calls.some(isHanging))
   await mark(names.slice(1), '0')
   await eventuallyIs(async () => (await marks.list(servers().system.db)).length, 1)
   t.is((await marks.list(servers().system.db))[0]!.zone, names[0]!)
-  release()
+  released.resolve('pass')
   servers().proxy.heal()
   await marks.hasten(servers().system.db)
   t.deepEqual(await discrepanciesOf(servers(), names[0]!), [])
@@ -234,12 +229,12 @@ test.serial('a push that PowerDNS applies after the grace period is found within
   const { version } = (await markOf(name))!
   // How long to watch for it.
   await query(servers().system.db, 'update marks set time_limit = 600000 where zone = :name', { name })
-  let apply = () => {}
-  release({ abandoned: new Promise<void>((resolve) => (apply = resolve)) })
+  const late = defer()
+  release({ abandoned: late.promise })
   t.is((await answering).status, 503)
   t.deepEqual(await discrepanciesOf(servers(), name), [])
   t.is((await write(name, '192.0.2.3')).status, 200)
-  apply()
+  late.resolve()
   await eventually(() => call.status)
   t.is(call.status, 204)
   await eventually(async () => (await serialOf(name)) !== version)

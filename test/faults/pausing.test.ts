@@ -8,7 +8,7 @@ import { lookUp } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
-import type { Call, Fate } from '../support/servers/proxy.ts'
+import { type Call, type Fate, toZone } from '../support/servers/proxy.ts'
 import { environmentFor } from '../support/servers/service.ts'
 import { changeAtPowerDns } from '../support/state/behind-our-back.ts'
 import { waitingForLocks } from '../support/state/transactions.ts'
@@ -21,13 +21,9 @@ const servers = useServers()
 /** The addresses of `www` in the database, and at PowerDNS. */
 const ADDRESS = { ours: '192.0.2.1', theirs: '192.0.2.9' }
 
-const steps: [what: string, call: (call: Call, zone: string) => boolean, fates: Fate[]][] = [
-  ['reads the zone', ({ method, path }, zone) => method === 'GET' && path === zone, ['cut']],
-  [
-    'publishes the zone',
-    ({ method, path }, zone) => method === 'PATCH' && path === zone,
-    ['cut', 'swallow', { late: 1000 }],
-  ],
+const steps: [what: string, call: (call: Call, name: string) => boolean, fates: Fate[]][] = [
+  ['reads the zone', toZone('GET'), ['cut']],
+  ['publishes the zone', toZone('PATCH'), ['cut', 'swallow', { late: 1000 }]],
 ]
 
 /** Begins a command in a process of its own, which is killed. */
@@ -60,7 +56,7 @@ for (const side of ['ours', 'theirs'] as const) {
         await pause(servers().system, name)
         await changeAtPowerDns(servers(), name, ['www', 'A', 60, ADDRESS.theirs])
       }
-      const stops = names.map((name) => servers().proxy.stop((sent) => call(sent, `/zones/${name}.`)))
+      const stops = names.map((name) => servers().proxy.stop((sent) => call(sent, name)))
       const resuming = names.map((name) => begin('resume', name, `--${side}`))
       await Promise.all(stops.map(({ arrived }) => arrived))
       for (const { child } of resuming) child.kill('SIGKILL')

@@ -8,7 +8,7 @@ import type { Answer } from '../support/clients/client.ts'
 import { hold, plainRequest } from '../support/clients/raw.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
-import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
+import { defer, eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { useServers } from '../support/harness.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 import { stored } from '../support/state/snapshot.ts'
@@ -147,14 +147,9 @@ for (const [what, count, atOnce] of [
     if (atOnce === 1) succeeded(await api.post('/domains/', { name: 'own.example' }), 201)
 
     const isBusy = ({ method, path }: Call) => method === 'PATCH' && path.includes('busy-')
-    let release = () => {}
-    const released = new Promise<Fate>((resolve) => {
-      release = () => {
-        resolve('pass')
-      }
-    })
+    const released = defer<Fate>()
     proxy.calls.length = 0
-    proxy.fail((call) => (isBusy(call) ? released : 'pass'))
+    proxy.fail((call) => (isBusy(call) ? released.promise : 'pass'))
     const rrsets = Array.from({ length: count }, (_, i) => rrset('192.0.2.1', `www${i}`))
     const answered: number[] = []
     const writing = names.map(async (name) => {
@@ -167,7 +162,7 @@ for (const [what, count, atOnce] of [
     t.deepEqual(answered, [])
     t.is(proxy.calls.filter(isBusy).length, atOnce)
 
-    release()
+    released.resolve('pass')
     await Promise.all(writing)
     proxy.heal()
     t.deepEqual(answered, Array<number>(names.length).fill(201))

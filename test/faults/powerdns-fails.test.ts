@@ -6,7 +6,7 @@ import { newDomainWithWww } from '../support/clients/api.ts'
 import type { Answer, Client } from '../support/clients/client.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { useServed, useServers } from '../support/harness.ts'
-import type { Call, Fate } from '../support/servers/proxy.ts'
+import { type Call, type Fate, toZone } from '../support/servers/proxy.ts'
 
 // Contract §2.3: however a call to PowerDNS fails, the write succeeds, or is answered 503 and changes nothing.
 
@@ -51,7 +51,7 @@ interface Row {
   harmless?: string[]
 }
 
-const patch: Row['call'] = ({ method, path }, name) => method === 'PATCH' && path === `/zones/${name}.`
+const patch = toZone('PATCH')
 
 // 422 to contents means that PowerDNS refuses them: test/api/domains/backend-refusal.test.ts and zonefile-import.test.ts.
 const CONTENT_REFUSAL = ['answers 422 after applying the request']
@@ -76,7 +76,7 @@ const rows: Row[] = [
     what: 'the deletion of a domain',
     act: remove,
     success: 204,
-    call: ({ method, path }, name) => method === 'DELETE' && path === `/zones/${name}.`,
+    call: toZone('DELETE'),
     // The service repeats the request at once.
     harmless: Object.keys(fates).filter((fate) => fate.startsWith('answers') || fate.startsWith('refuses')),
   },
@@ -141,7 +141,7 @@ for (const { what, act, success, call, harmless = [] } of rows) {
 testInTurn('if PowerDNS answers 500 to the deletion of a zone, the service repeats it at once', async (t, api) => {
   const name = 'repeated.example'
   await newDomainWithWww(api, name)
-  const stopped = servers().proxy.stop(({ method, path }) => method === 'DELETE' && path === `/zones/${name}.`)
+  const stopped = servers().proxy.stop((call) => toZone('DELETE')(call, name))
   stopped.release({ refuse: 500 })
   t.is((await remove(api, name)).status, 204)
   t.deepEqual(await discrepanciesOf(servers(), name), [])

@@ -3,18 +3,14 @@ import { domainOf, newDomain, newRRset, succeeded } from '../support/clients/api
 import { discrepancies } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
-import { type OwnService, useServers } from '../support/harness.ts'
+import { useServed, useServers } from '../support/harness.ts'
 import { keysOf, passTo } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 
 // A PowerDNS that lost what it had gets exactly the keys of the phase, and the rollover goes on.
 
 const servers = useServers()
-let service: OwnService
-
-test.before('a service is started', async () => {
-  service = await servers().serve()
-})
+const service = useServed(servers)
 
 /** A zone as PowerDNS had it before the rollover. */
 interface Former {
@@ -53,10 +49,10 @@ async function shownOf(name: string) {
 
 test('a domain is in each phase', async (t) => {
   for (const [i, phase] of PHASES.entries()) {
-    const name = await newDomain(service.api, nameIn(phase))
-    await newRRset(service.api, name, { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] })
+    const name = await newDomain(service().api, nameIn(phase))
+    await newRRset(service().api, name, { subname: 'www', type: 'A', ttl: 3600, records: ['192.0.2.1'] })
     former.set(name, await formerOf(name))
-    succeeded(await service.api.post(path(name), { algorithm: 'ed25519' }), 201)
+    succeeded(await service().api.post(path(name), { algorithm: 'ed25519' }), 201)
     for (const next of PHASES.slice(1, i + 1)) await passTo(servers(), name, next)
   }
   t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
@@ -87,7 +83,7 @@ test('then each rollover goes on to its end', async (t) => {
     const name = nameIn(phase)
     for (const next of [...PHASES.slice(i + 1), 'done']) await passTo(servers(), name, next)
     await reconcileAll(servers().system, { contents: true })
-    const { keys } = await domainOf(service.api, name)
+    const { keys } = await domainOf(service().api, name)
     t.deepEqual(keys.map(({ dnskey }) => dnskey.slice(0, 9)), ['257 3 15 '])
     t.deepEqual((await keysOf(servers(), name)).served, [`${keys[0]!.dnskey} true true`])
     t.is(await validate(servers().powerDns, name, keys[0]!.ds, `www.${name}`, 'A'), 'fully validated')

@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Pool } from 'undici'
 import { startPostgres } from '../../src/private-servers/postgres.ts'
@@ -14,7 +14,7 @@ import { useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { newFolder } from '../support/servers/folders.ts'
 import { startGate } from '../support/servers/gate.ts'
-import { freePort } from '../support/servers/ports.ts'
+import { freePort, listen } from '../support/servers/ports.ts'
 import { createDatabase, openPatiently } from '../support/servers/postgres/databases.ts'
 import { runOurs, startOurs } from '../support/servers/programs.ts'
 import { apiUrl, environmentFor } from '../support/servers/service.ts'
@@ -91,7 +91,7 @@ for (const what of ['refuses connections', 'is starting']) {
     const starting = createServer((socket) => {
       socket.once('data', () => socket.end(STARTING))
     })
-    if (what === 'is starting') await once(starting.listen(Number(port), '127.0.0.1'), 'listening')
+    if (what === 'is starting') await listen(starting, Number(port))
     const env = environmentFor(servers().backends, { DATABASE_URL: gate.url, ...PATIENT })
     const { child, ended, output } = startOurs(['start'], env)
     await eventuallyHas(output, `"waiting for Postgres at 127.0.0.1:${port}/`)
@@ -210,9 +210,8 @@ test('if another version made the schema, an error message says what to do, and 
 })
 
 test('if the port is taken, an error message names it, and the exit code is 1', async (t) => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const server = createServer()
+  const port = await listen(server)
   const said = await failure(t, ['start'], environmentFor(servers().backends, { PORT: String(port) }))
   server.close()
   const expected = `^zoneplane: cannot listen on 127\\.0\\.0\\.1 port ${port} \\(HOST, PORT\\): .*EADDRINUSE.*$`

@@ -9,7 +9,7 @@ import { ask, lookUp } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import { type OwnService, useServed, useServers } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
-import type { Call, Fate } from '../support/servers/proxy.ts'
+import { type Call, type Fate, toZone } from '../support/servers/proxy.ts'
 import { environmentFor } from '../support/servers/service.ts'
 import { waitingForLocks } from '../support/state/transactions.ts'
 
@@ -32,31 +32,22 @@ const zoneplaneElsewhere = commandsOn(() => servers().system)
 interface Step {
   command: 'suspend' | 'resume-serving'
   what: string
-  isCall: (call: Call, zone: string) => boolean
+  isCall: (call: Call, name: string) => boolean
 }
 
 const STEPS: Step[] = [
-  {
-    ...{ command: 'suspend', what: 'the deletion of the zone' },
-    isCall: ({ method, path }, zone) => method === 'DELETE' && path === zone,
-  },
+  { command: 'suspend', what: 'the deletion of the zone', isCall: toZone('DELETE') },
   {
     ...{ command: 'resume-serving', what: 'its creation' },
-    isCall: ({ method, path, body }, zone) =>
-      method === 'POST' && path.startsWith('/zones?') && pathOf(nameIn(body).slice(0, -1)) === zone,
+    isCall: ({ method, path, body }, name) =>
+      method === 'POST' && path.startsWith('/zones?') && nameIn(body) === `${name}.`,
   },
   {
     ...{ command: 'resume-serving', what: 'the return of its keys' },
-    isCall: ({ method, path }, zone) => method === 'POST' && path === `${zone}/cryptokeys`,
+    isCall: ({ method, path }, name) => method === 'POST' && path === `${pathOf(name)}/cryptokeys`,
   },
-  {
-    ...{ command: 'resume-serving', what: 'its settings' },
-    isCall: ({ method, path }, zone) => method === 'PUT' && path === zone,
-  },
-  {
-    ...{ command: 'resume-serving', what: 'its records' },
-    isCall: ({ method, path }, zone) => method === 'PATCH' && path === zone,
-  },
+  { command: 'resume-serving', what: 'its settings', isCall: toZone('PUT') },
+  { command: 'resume-serving', what: 'its records', isCall: toZone('PATCH') },
 ]
 
 const nameIn = (body: string) => (JSON.parse(body) as { name: string }).name
@@ -125,7 +116,7 @@ for (const step of STEPS) {
       room(async () => {
         const name = `fails-${number++}.example`
         const keys = await prepare(name, step)
-        const stopped = servers().proxy.stop((call) => isCall(call, pathOf(name)))
+        const stopped = servers().proxy.stop((call) => isCall(call, name))
         const running = zoneplane('domain', command, name)
         await stopped.arrived
         stopped.release(fate)
@@ -144,7 +135,7 @@ for (const step of STEPS) {
       room(async () => {
         const name = `killed-${number++}.example`
         const keys = await prepare(name, step)
-        const stopped = servers().proxy.stop((call) => isCall(call, pathOf(name)))
+        const stopped = servers().proxy.stop((call) => isCall(call, name))
         const { child, ended } = startOurs(['domain', command, name], environmentFor(servers().backends))
         await stopped.arrived
         child.kill('SIGKILL')
@@ -163,7 +154,7 @@ const a = (subname: string) => ({ subname, type: 'A', ttl: 60, records: ['192.0.
  */
 async function whileHeld<T>(zone: string, suspended: string, send: () => Promise<T>): Promise<T> {
   const { db } = servers().system
-  const isPatch = ({ method, path }: Call) => method === 'PATCH' && path === pathOf(zone)
+  const isPatch = (call: Call) => toZone('PATCH')(call, zone)
   const held = await sendHeld(servers(), isPatch, () => newRRset(service().api, zone, a('held')))
   const suspending = zoneplaneElsewhere('domain', 'suspend', suspended)
   await eventually(async () => (await waitingForLocks(db)) === 1)

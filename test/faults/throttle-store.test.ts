@@ -5,7 +5,7 @@ import { openDatabase, query, transaction } from '../../src/store/database.ts'
 import { growthOf } from '../metrics/scrape.ts'
 import type { Account } from '../support/clients/accounts.ts'
 import { type Answer, Client } from '../support/clients/client.ts'
-import { eventually } from '../support/eventually.ts'
+import { defer, eventually } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
 import { type Gate, startGate } from '../support/servers/gate.ts'
 import { startService } from '../support/servers/service.ts'
@@ -80,18 +80,15 @@ const FAULTS: [string, () => Promise<() => Promise<void>>][] = [
   [
     'does not answer',
     async () => {
-      let end!: () => void
-      const ended = new Promise<void>((resolve) => (end = resolve))
-      let begun!: () => void
-      const hasBegun = new Promise<void>((resolve) => (begun = resolve))
+      const [begun, ended] = [defer(), defer()]
       const locking = transaction(service().system.db, async (trx) => {
         await query(trx, 'lock table throttle in access exclusive mode')
-        begun()
-        await ended
+        begun.resolve()
+        await ended.promise
       })
-      await hasBegun
+      await begun.promise
       return async () => {
-        end()
+        ended.resolve()
         await locking
       }
     },

@@ -1,27 +1,21 @@
 import test from 'ava'
-import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { generate } from 'selfsigned'
 import { NameserverFailure } from '../../src/errors.ts'
 import { Api } from '../../src/nameserver/powerdns/api.ts'
 import { openDatabase, query } from '../../src/store/database.ts'
+import { listen } from '../support/servers/ports.ts'
 
 // PowerDNS and Postgres over TLS, with certificates that nobody vouches for. The mail server is in test/mail.
-
-async function listening(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
-}
 
 test('PowerDNS with an untrusted certificate does not get the API key', async (t) => {
   const { private: key, cert } = await generate()
   const server = createHttpsServer({ key, cert }, () => {
     t.fail('a request arrived')
   })
-  const api = new Api({ url: `https://127.0.0.1:${await listening(server)}`, key: 'secret', connections: 1 })
+  const api = new Api({ url: `https://127.0.0.1:${await listen(server)}`, key: 'secret', connections: 1 })
   const error = await t.throwsAsync(api.call('GET', '/zones', 5_000), { instanceOf: NameserverFailure })
   t.regex(error.message, /self-signed certificate/)
   await api.close()
@@ -46,7 +40,7 @@ for (const [what, answer, reason] of [
         else socket.on('data', () => t.fail('something arrived'))
       })
     })
-    const db = openDatabase(`postgres://user:secret@127.0.0.1:${await listening(server)}/x?sslmode=verify-full`, 1)
+    const db = openDatabase(`postgres://user:secret@127.0.0.1:${await listen(server)}/x?sslmode=verify-full`, 1)
     t.regex((await t.throwsAsync(query(db, 'select'))).message, reason)
     await db.end()
     server.close()

@@ -1,9 +1,8 @@
 import test from 'ava'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type FailureKind, NameserverFailure } from '../../src/errors.ts'
 import { Api } from '../../src/nameserver/powerdns/api.ts'
+import { listen } from '../support/servers/ports.ts'
 import { GATEWAY_BODIES } from '../support/servers/proxy.ts'
 
 // powerdns.md §2.2: an error is PowerDNS' own only in PowerDNS' form. After any other answer, the request can still come.
@@ -46,10 +45,7 @@ const server = createServer((incoming, outgoing) => {
 let api: Api
 
 test.before('a server in place of PowerDNS', async () => {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  api = new Api({ url, key: 'key', connections: 1 })
+  api = new Api({ url: `http://127.0.0.1:${await listen(server)}`, key: 'key', connections: 1 })
 })
 
 test.after.always(async () => {

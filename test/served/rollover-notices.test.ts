@@ -8,7 +8,7 @@ import { emailOf } from '../support/clients/accounts.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
 import { lettersTo } from '../support/clients/mails.ts'
 import { addToken } from '../support/clients/tokens.ts'
-import { eventually, eventuallyIs } from '../support/eventually.ts'
+import { defer, eventually, eventuallyIs } from '../support/eventually.ts'
 import { type TestService, useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 
@@ -172,9 +172,3 @@ test('what is committed while a mail is written comes with the next one', async 
   await tellLater()
   t.true((await mailed(email)).includes(early))
 })
-
-function defer() {
-  let resolve: () => void = () => undefined
-  const promise = new Promise<void>((done) => (resolve = done))
-  return { promise, resolve }
-}

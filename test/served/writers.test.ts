@@ -3,7 +3,6 @@ import { isBusy, newDomain, patiently } from '../support/clients/api.ts'
 import { type Answer, Client } from '../support/clients/client.ts'
 import { addresses, served, told, update } from '../support/clients/dyndns.ts'
 import { depth } from '../support/depth.ts'
-import { ask, dataOf } from '../support/dns/dns.ts'
 import { query, rrsetsOf } from '../support/dns/wire.ts'
 import { isConsistent, Zone } from '../support/dns/zone.ts'
 import { useService } from '../support/harness.ts'
@@ -53,12 +52,6 @@ function updateAtOnce(through: Client[], nameOf: (router: number) => string, att
   )
 }
 
-/** The addresses that DNS serves for a name; fast enough for many names, because it starts no program. */
-async function asked(name: string): Promise<string> {
-  const families = ['A', 'AAAA'].map(async (type) => dataOf(await ask(service().powerDns, name, type), type))
-  return (await Promise.all(families)).join(' ')
-}
-
 /** The addresses in the last PATCH that was sent to PowerDNS for a domain. */
 function publishedLast(domain: string): string {
   const matches = ({ method, path }: { method: string; path: string }) =>
@@ -83,7 +76,7 @@ test.serial(`${ROUTERS} routers each update their own name at once, three times`
   for (const shift of [0, 1, 2]) {
     const nameOf = (router: number) => `r${(router + shift) % ROUTERS}.${domain}`
     for (const answer of await updateAtOnce(pair, nameOf)) t.deepEqual(told(answer), [200, 'good'])
-    for (let router = 1; router <= ROUTERS; router++) t.is(await asked(nameOf(router)), both(router))
+    for (let router = 1; router <= ROUTERS; router++) t.is(await served(service(), nameOf(router)), both(router))
   }
 })
 

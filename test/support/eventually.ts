@@ -28,6 +28,13 @@ export async function eventuallyHas(look: Look<string>, part: string): Promise<v
   await lookUntil(look, (seen) => seen.includes(part), ` to contain ${inspect(part)}`)
 }
 
+/** A promise that the test itself resolves. */
+export function defer<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve!: (value: T) => void
+  const promise = new Promise<T>((done) => (resolve = done))
+  return { promise, resolve }
+}
+
 async function lookUntil<T>(look: Look<T>, isEnough: (seen: T) => boolean, what: string): Promise<T> {
   const start = performance.now()
   for (let looks = 1; ; looks++) {

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { listen } from '../../support/servers/ports.ts'
 import type { Certificate } from './authority.ts'
 
 /**
@@ -49,9 +50,9 @@ export async function startFront(url: string, names: string[], certificate: Cert
   })
   // Programs may resolve `localhost` to either family.
   const tls6 = createTlsServer(certificate, pass)
-  const tlsPort = await listen(tls, '127.0.0.1')
-  await listen(tls6, '::1', tlsPort)
-  const proxyPort = await listen(proxy, '127.0.0.1')
+  const tlsPort = await listen(tls)
+  await listen(tls6, tlsPort, '::1')
+  const proxyPort = await listen(proxy)
   const servers = [tls, tls6, proxy]
   return {
     host: `localhost:${tlsPort}`,
@@ -67,10 +68,4 @@ export async function startFront(url: string, names: string[], certificate: Cert
 
 function familyOf({ remoteAddress = '' }: Socket): 'IPv4' | 'IPv6' {
   return remoteAddress.includes('.') ? 'IPv4' : 'IPv6'
-}
-
-async function listen(server: Server, host: string, port = 0): Promise<number> {
-  server.listen(port, host)
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
 }

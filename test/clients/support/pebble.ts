@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newFolder } from '../../support/servers/folders.ts'
+import { listen } from '../../support/servers/ports.ts'
 import type { Program } from '../../support/servers/programs.ts'
 import type { Place } from './clients.ts'
 import { run, start } from './programs.ts'
@@ -80,10 +81,9 @@ async function get(url: string, ca: Buffer): Promise<string | undefined> {
 
 async function freePorts(): Promise<[number, number]> {
   const servers = [createServer(), createServer()]
-  for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening')
-  const [acme, management] = servers.map((server) => (server.address() as AddressInfo).port)
+  const [acme, management] = [await listen(servers[0]!), await listen(servers[1]!)]
   for (const server of servers) await once(server.close(), 'close')
-  return [acme!, management!]
+  return [acme, management]
 }
 
 /** The names and issuer of an issued certificate, and whether openssl verifies it with the root. */

@@ -6,7 +6,7 @@ import { depth } from '../../support/depth.ts'
 import { discrepanciesOf } from '../../support/dns/discrepancies.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useServed, useServers } from '../../support/harness.ts'
-import { type Call, GATEWAY_BODIES } from '../../support/servers/proxy.ts'
+import { type Call, GATEWAY_BODIES, toZone } from '../../support/servers/proxy.ts'
 
 // A gateway before PowerDNS answers with each status and form of body, and passes the request on later (powerdns.md §2.2).
 
@@ -21,7 +21,7 @@ interface Write {
   call: (call: Call, name: string) => boolean
 }
 
-const isPatch: Write['call'] = ({ method, path }, name) => method === 'PATCH' && path === `/zones/${name}.`
+const isPatch = toZone('PATCH')
 const WRITES: Write[] = [
   { what: 'change', act: (api, name) => api.put(`/domains/${name}/rrsets/www/A/`, rrset('www')), call: isPatch },
   {
@@ -39,11 +39,7 @@ const WRITES: Write[] = [
     act: (api, name) => api.post('/domains/', { name }),
     call: ({ path }, name) => path === `/zones/${name}./cryptokeys`,
   },
-  {
-    what: 'deletion',
-    act: (api, name) => api.delete(`/domains/${name}/`),
-    call: ({ method, path }, name) => method === 'DELETE' && path === `/zones/${name}.`,
-  },
+  { what: 'deletion', act: (api, name) => api.delete(`/domains/${name}/`), call: toZone('DELETE') },
 ]
 
 const SECONDS = [1, 5, 12, 30]

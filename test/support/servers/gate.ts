@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listen } from './ports.ts'
 
 /** A TCP proxy in front of Postgres that can refuse connections. */
 export interface Gate {
@@ -32,9 +33,7 @@ export async function startGate(url: string): Promise<Gate> {
       from.pipe(to)
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   return {
     url: `postgres://${username}@127.0.0.1:${port}${pathname}?sslmode=disable`,
     async shut() {
@@ -43,8 +42,7 @@ export async function startGate(url: string): Promise<Gate> {
       await once(server, 'close')
     },
     async open() {
-      server.listen(port, '127.0.0.1')
-      await once(server, 'listening')
+      await listen(server, port)
     },
   }
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { listen } from './ports.ts'
 
 /** A mail that the server has received: the envelope, and the content as parsed by another library. */
 export interface Received {
@@ -71,10 +70,8 @@ export async function startMailServer(port = 0, options: SMTPServerOptions = {})
     ...options,
   })
   server.on('error', () => undefined)
-  server.listen(port, '127.0.0.1')
-  await once(server.server, 'listening')
   return {
-    port: (server.server.address() as AddressInfo).port,
+    port: await listen(server.server, port),
     received,
     refuse,
     async close() {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listen } from './ports.ts'
 
 /** A request to PowerDNS, whether it was passed on or not. */
 export interface Call {
@@ -53,6 +53,12 @@ export const GATEWAY_BODIES = {
   /** The connection is closed in the middle of it. */
   cut: '{"error":"no answer"}',
 } as const
+
+/** Whether a call is one with this method to a zone itself. */
+export const toZone =
+  (method: string) =>
+  (call: Call, name: string): boolean =>
+    call.method === method && call.path === `/zones/${name}.`
 
 export interface Proxy {
   url: string
@@ -164,10 +170,8 @@ export async function startProxy(target: string, apiKey?: string): Promise<Proxy
       .catch(() => outgoing.destroy())
       .finally(() => open--)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     calls,
     fail(fate) {
       decide = fate

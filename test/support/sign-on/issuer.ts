@@ -2,8 +2,8 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { decodeJwt } from 'jose'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import Provider, { type Configuration } from 'oidc-provider'
+import { listen } from '../servers/ports.ts'
 
 /** What the issuer says of a person. */
 export interface Claims {
@@ -39,9 +39,8 @@ export const CLIENT = { id: 'zoneplane', secret: 'a secret of the client' }
 export async function startIssuer(publicUrl: string, port = 0, more: Configuration = {}): Promise<TestIssuer> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const key = { ...(await exportJWK(privateKey)), kid: 'first', alg: 'RS256', use: 'sig' }
-  const server = createServer().listen(port, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = createServer()
+  const url = `http://127.0.0.1:${await listen(server, port)}`
   const issuer: Omit<TestIssuer, 'provider'> = {
     url,
     people: new Map(),

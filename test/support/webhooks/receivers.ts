@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from '../servers/ports.ts'
 
 /** What a receiver has got. */
 export interface Received {
@@ -33,10 +33,8 @@ export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
       receiver.answer(response, all)
     })
   })
-  server.listen(0, host)
-  await once(server, 'listening')
   const receiver: Receiver = {
-    url: `http://${host}:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://${host}:${await listen(server, 0, host)}/hook`,
     received: [],
     answer: (response) => response.writeHead(204).end(),
     async close() {

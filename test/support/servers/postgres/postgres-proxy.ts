@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listen } from '../ports.ts'
 
 /**
  * What happens to a connection on which a client sends a COMMIT:
@@ -69,10 +70,8 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
     })
     for (const socket of pair) socket.on('error', () => socket.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
 
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   const user = target.username === '' ? '' : `${target.username}@`
   const url = `postgres://${user}127.0.0.1:${port}${target.pathname}?sslmode=disable`
   const cut = () => {
