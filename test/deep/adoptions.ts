@@ -5,11 +5,13 @@ import { createSystem, requireNameserver } from '../../src/process/create-system
 import { adopt } from '../../src/service/adoption/adoption.ts'
 import { readConfig } from '../../src/settings/config.ts'
 import { find } from '../../src/store/primaries.ts'
+import { REQUEST } from '../served/checks/adoption.ts'
 import { emailOf } from '../support/clients/accounts.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import type { TestPair } from '../support/harness.ts'
 import { environmentFor } from '../support/servers/service.ts'
+import { makeForeignZone } from '../support/state/behind-our-back.ts'
 import type { Span } from './history.ts'
 
 /** A zone that somebody else has made at the active one of two PowerDNS, and what became of it. */
@@ -18,15 +20,6 @@ interface Adopted {
   /** What PowerDNS answered before. */
   dnskeys: string[]
   isAdopted: boolean
-}
-
-const OPTIONS = {
-  clampTtl: false,
-  dropDisabled: false,
-  allowPublicSuffix: false,
-  nsec3: false,
-  keepSoa: false,
-  apply: true,
 }
 
 /** Adopts zones of two PowerDNS, one after the other, while the active one changes. */
@@ -79,23 +72,11 @@ export class Adoptions {
     const active = await eventually(() => find(this.#pair.system.db).catch(() => undefined))
     const primary = this.#pair.primaries.find(({ name }) => name === active!.name)!
     const name = `${this.#prefix}-${this.#zones.length}.example`
-    const record = (owner: string, type: string, content: string) => {
-      return { name: owner, type, ttl: 300, records: [{ content, disabled: false }] }
-    }
-    const zone = {
-      ...{ name: `${name}.`, kind: 'Native', nameservers: [], dnssec: true, nsec3param: '1 0 0 -' },
-      rrsets: [
-        record(`${name}.`, 'SOA', 'ns1.old.example. dns.old.example. 7 10800 3600 604800 900'),
-        record(`${name}.`, 'NS', 'ns1.old.example.'),
-        record(`www.${name}.`, 'A', '192.0.2.1'),
-      ],
-    }
     const made: Adopted = { name, dnskeys: [], isAdopted: false }
+    // Even if there is no answer, the zone may be there.
+    this.#zones.push(made)
     try {
-      const { status } = await primary.pdns('POST', '/zones', zone)
-      // Even if there is no answer, the zone may be there.
-      this.#zones.push(made)
-      if (status !== 201) return undefined
+      await makeForeignZone(primary, name)
       made.dnskeys = await lookUp(primary.powerDns, name, 'DNSKEY')
       return made.dnskeys.length > 0 ? made : undefined
     } catch {
@@ -113,7 +94,7 @@ export class Adoptions {
       const command = createSystem(readConfig(environmentFor(backends)), backends, log)
       const one = async () => {
         await requireNameserver(command)
-        return adopt(command, zone.name, { ...OPTIONS, ownerOf: () => email })
+        return adopt(command, zone.name, { ...REQUEST, apply: true, ownerOf: () => email })
       }
       // Postgres or PowerDNS is away, or another one has become the active one.
       const outcome = await one().catch(() => undefined)

@@ -2,12 +2,13 @@ import { query } from '../../src/store/database.ts'
 import { emailOf } from '../support/clients/accounts.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
 import { lookUp } from '../support/dns/dns.ts'
-import { eventually, eventuallyIs } from '../support/eventually.ts'
+import { eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, startTestPair, type TestPair } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import type { Primary } from '../support/servers/powerdns/pair.ts'
+import { makeActive, type Primary } from '../support/servers/powerdns/pair.ts'
 import type { Call } from '../support/servers/proxy.ts'
 import { environmentFor } from '../support/servers/service.ts'
+import { makeForeignZone } from '../support/state/behind-our-back.ts'
 
 // Two PowerDNS with an LMDB each. The active one is killed in an adoption, and the other one, which has no such zone, takes
 // over (primaries.md).
@@ -26,33 +27,13 @@ test.before('the servers start', async () => {
 
 test.after.always('the servers stop', () => pair.close())
 
-const record = (name: string, type: string, content: string) => {
-  return { name, type, ttl: 300, records: [{ content, disabled: false }] }
-}
-
-async function makeZone(name: string): Promise<void> {
-  const { status } = await first.pdns('POST', '/zones', {
-    ...{ name: `${name}.`, kind: 'Native', nameservers: [], dnssec: true, nsec3param: '1 0 0 -' },
-    rrsets: [
-      record(`${name}.`, 'SOA', 'ns1.old.example. dns.old.example. 7 10800 3600 604800 900'),
-      record(`${name}.`, 'NS', 'ns1.old.example.'),
-      record(`www.${name}.`, 'A', '192.0.2.1'),
-    ],
-  })
-  if (status !== 201) throw new Error(`PowerDNS answered ${status}`)
-}
-
 async function adopt(name: string): Promise<[boolean, string]> {
   const email = await emailOf(pair.system, pair.owner.id)
   const env = environmentFor(pair.backends, { PDNS_FAILOVER: '0', LOG_LEVEL: 'error' })
   return runWith(env, 'adopt', name, '--account', email, '--apply', '--json')
 }
 
-async function use(primary: Primary): Promise<void> {
-  await eventually(async () => (await operator('primary', 'use', primary.name))[0])
-  await eventuallyIs(() => service.system.primaries.active.name, primary.name)
-  await eventually(() => service.system.nameserver.problem === undefined)
-}
+const use = (primary: Primary) => makeActive(service.system, primary)
 
 const rowsOf = (table: string) => query(pair.system.db, `select from ${table}`)
 const unsettled = () => rowsOf('marks where not settled')
@@ -73,7 +54,7 @@ const steps: [what: string, call: (call: Call, zone: string) => boolean, isCommi
 steps.forEach(([what, call, isCommitted], step) => {
   test(`if the active one is killed when an adoption ${what}, the zone is whole at the one that has it, and then at both`, async (t) => {
     const name = `step-${step}.example`
-    await makeZone(name)
+    await makeForeignZone(first, name)
     const dnskeys = await lookUp(first.powerDns, name, 'DNSKEY')
     const isServed = async ({ powerDns }: Primary) => {
       t.deepEqual(await lookUp(powerDns, `www.${name}`, 'A'), ['192.0.2.1'])

@@ -7,6 +7,7 @@ import { useServers } from '../support/harness.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import type { Call, Fate } from '../support/servers/proxy.ts'
 import { environmentFor } from '../support/servers/service.ts'
+import { makeForeignZone } from '../support/state/behind-our-back.ts'
 
 // `zoneplane adopt --apply` is killed at each of its calls to PowerDNS. The zone is answered all the time, with its key,
 // and the command can be repeated.
@@ -25,28 +26,12 @@ const steps: [what: string, call: (call: Call, zone: string) => boolean, fates: 
   ['publishes the zone', ({ method, path }, zone) => method === 'PATCH' && path === zone, CHANGE],
 ]
 
-const record = (name: string, type: string, content: string) => {
-  return { name, type, ttl: 300, records: [{ content, disabled: false }] }
-}
-
-async function makeZone(name: string): Promise<void> {
-  const { status } = await servers().pdns('POST', '/zones', {
-    ...{ name: `${name}.`, kind: 'Native', nameservers: [], dnssec: true, nsec3param: '1 0 0 -' },
-    rrsets: [
-      record(`${name}.`, 'SOA', 'ns1.old.example. dns.old.example. 7 10800 3600 604800 900'),
-      record(`${name}.`, 'NS', 'ns1.old.example.'),
-      record(`www.${name}.`, 'A', '192.0.2.1'),
-    ],
-  })
-  if (status !== 201) throw new Error(`PowerDNS answered ${status}`)
-}
-
 const run = commandsOn(() => servers().system)
 
 steps.forEach(([what, call, fates], step) => {
   test.serial(`if an adoption is killed when it ${what}, nothing is lost, and it can be repeated`, async (t) => {
     const names = fates.map((_, i) => `step-${step}-${i}.example`)
-    for (const name of names) await makeZone(name)
+    for (const name of names) await makeForeignZone(servers(), name)
     const dnskeys = await Promise.all(names.map((name) => lookUp(servers().powerDns, name, 'DNSKEY')))
     const areAnswered = async () => {
       for (const [i, name] of names.entries()) {

@@ -7,7 +7,7 @@ import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { test } from '../support/serial.ts'
 import { makeBackend } from '../support/servers/backends.ts'
-import { type Pair, type Primary, startPair } from '../support/servers/powerdns/pair.ts'
+import { makeActive, type Pair, type Primary, servedAt, startPair } from '../support/servers/powerdns/pair.ts'
 import type { LocalService } from '../support/servers/service.ts'
 import { environmentFor, startService } from '../support/servers/service.ts'
 
@@ -23,20 +23,13 @@ let owner: Account
 const operator = commandsOn(() => service.system)
 
 const www = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
-const served = async ({ powerDns }: Primary, domain: string) => dataOf(await ask(powerDns, `www.${domain}`, 'A'), 'A')
 const active = () => service.system.primaries.active.name
 /** Returns the requests that change zones of domains at a primary. */
 const changes = ({ proxy }: Primary) =>
   proxy.calls.filter(({ method, path, body }) => method !== 'GET' && !/probe-dns|cache.flush/.test(path + body))
 const unsettled = () => query(service.system.db, 'select zone from marks where not settled')
 
-async function use(primary: Primary): Promise<void> {
-  if (active() === primary.name) return
-  const [isDone, output] = await operator('primary', 'use', primary.name)
-  if (!isDone) throw new Error(output)
-  await eventuallyIs(active, primary.name)
-  await eventually(() => service.system.nameserver.problem === undefined)
-}
+const use = (primary: Primary) => makeActive(service.system, primary)
 
 test.before('the servers start', async () => {
   pair = await startPair(await makeBackend('gsqlite3'))
@@ -83,10 +76,10 @@ test('the first one is active; after a command, all changes go to the other one'
   first.proxy.calls.length = 0
   t.is((await owner.api.put(one, www('192.0.2.2'))).status, 200)
   t.deepEqual(changes(first), [])
-  t.deepEqual(await served(second, domain), ['192.0.2.2'])
+  t.deepEqual(await servedAt(second, domain), ['192.0.2.2'])
   await use(first)
   t.is((await owner.api.put(one, www('192.0.2.3'))).status, 200)
-  t.deepEqual(await served(first, domain), ['192.0.2.3'])
+  t.deepEqual(await servedAt(first, domain), ['192.0.2.3'])
   t.regex((await operator('primary', 'use', first.name))[1], /is the active primary already/)
   t.regex((await operator('primary', 'use', 'other:1'))[1], /other:1 is not in PDNS_API_URL, which has/)
 })
@@ -103,9 +96,9 @@ test('a write under way at a change-over is answered 503, stored nowhere, and re
   await eventuallyIs(active, second.name)
   await eventuallyIs(unsettled, [])
   t.deepEqual(((await owner.api.get(one)).json as { records: string[] }).records, ['192.0.2.1'])
-  t.deepEqual(await served(second, domain), ['192.0.2.1'])
+  t.deepEqual(await servedAt(second, domain), ['192.0.2.1'])
   t.is((await owner.api.put(one, www('192.0.2.3'))).status, 200)
-  t.deepEqual(await served(second, domain), ['192.0.2.3'])
+  t.deepEqual(await servedAt(second, domain), ['192.0.2.3'])
 })
 
 test('a process that has not noticed a change-over acknowledges no write', async (t) => {
@@ -124,7 +117,7 @@ test('a process that has not noticed a change-over acknowledges no write', async
     return row!.term === primaries.term
   })
   await eventuallyIs(unsettled, [])
-  t.deepEqual(await served(first, domain), ['192.0.2.1'])
+  t.deepEqual(await servedAt(first, domain), ['192.0.2.1'])
 })
 
 test('while another process has answers of the active one, this one changes to no other', async (t) => {
@@ -165,7 +158,7 @@ test('when the active one is killed, another one takes over, and the operator ge
   await first.powerDns.exited
   await eventually(async () => (await owner.api.put(one, www('192.0.2.2'))).status === 200)
   t.is(active(), second.name)
-  t.deepEqual(await served(second, domain), ['192.0.2.2'])
+  t.deepEqual(await servedAt(second, domain), ['192.0.2.2'])
   t.is(await mails(), before + 1)
   const { subject, text } = await letterTo(service.system, OPERATOR)
   t.is(subject, 'Another PowerDNS has taken over')
@@ -192,8 +185,8 @@ test('when the active one hangs, open writes end, others succeed, and what it do
   await eventuallyHas(service.logged, 'comparing all zones')
   await eventually(async () => /standby +yes +0/.test((await operator('primary', 'list'))[1]))
   await eventuallyIs(unsettled, [])
-  t.deepEqual(await served(second, domain), ['192.0.2.4'])
-  t.deepEqual(await served(second, other.domain), ['192.0.2.3'])
+  t.deepEqual(await servedAt(second, domain), ['192.0.2.4'])
+  t.deepEqual(await servedAt(second, other.domain), ['192.0.2.3'])
 })
 
 test('neither a service nor a command that changes zones uses others than the active one', async (t) => {
@@ -228,10 +221,10 @@ test('one with other zones does not take over, unless the operator forces it: th
     t.regex(alone.logged(), /beside others with the same data, it needs zone-cache-refresh-interval=0"/)
     t.is(alone.system.primaries.active.name, former.name)
     t.deepEqual(await control('primary', 'use', '--force', empty.name), [true, `${empty.name} is the active primary\n`])
-    await eventuallyIs(() => served(empty, domain), ['192.0.2.1'])
+    await eventuallyIs(() => servedAt(empty, domain), ['192.0.2.1'])
     t.deepEqual(await keys(empty), before)
     t.is((await api.put(`/domains/${domain}/rrsets/www/A/`, www('192.0.2.2'))).status, 200)
-    t.deepEqual(await served(empty, domain), ['192.0.2.2'])
+    t.deepEqual(await servedAt(empty, domain), ['192.0.2.2'])
   } finally {
     await alone.stop()
     await own.close()

@@ -8,7 +8,7 @@ import { commandsOn, runWith } from '../support/command-line.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { test } from '../support/serial.ts'
-import { type Pair, type Primary, startPair } from '../support/servers/powerdns/pair.ts'
+import { makeActive, type Pair, type Primary, servedAt, startPair } from '../support/servers/powerdns/pair.ts'
 import { startOurs } from '../support/servers/programs.ts'
 import { environmentFor, type LocalService, startService } from '../support/servers/service.ts'
 import { endDoubt } from '../support/state/marks.ts'
@@ -26,7 +26,6 @@ const operator = commandsOn(() => service.system)
 
 const www = (address: string) => ({ subname: 'www', type: 'A', ttl: 300, records: [address] })
 const pathOf = (domain: string) => `/domains/${domain}/rrsets/www/A/`
-const served = async ({ powerDns }: Primary, domain: string) => dataOf(await ask(powerDns, `www.${domain}`, 'A'), 'A')
 const active = () => service.system.primaries.active.name
 const unsettled = () => query(service.system.db, 'select zone from marks where not settled')
 const behind = () => query(service.system.db, 'select member, zone from standby_zones')
@@ -69,11 +68,7 @@ async function write(domain: string, address: string): Promise<void> {
 /** Makes one the active one again, with all zones at both. */
 async function use(primary: Primary): Promise<void> {
   for (const { proxy } of pair.primaries) proxy.heal()
-  if (active() === primary.name) return
-  // Zones may be written meanwhile.
-  await eventually(async () => (await operator('primary', 'use', primary.name))[0])
-  await eventuallyIs(active, primary.name)
-  await eventually(() => service.system.nameserver.problem === undefined)
+  await makeActive(service.system, primary)
 }
 
 /** Lets no change of a zone get to a PowerDNS. */
@@ -169,7 +164,7 @@ test('changes of RRsets are copied as such; at another serial, the whole zone is
   await write(domain, '192.0.2.3')
   await eventuallyIs(behind, [])
   t.deepEqual(calls(), ['PATCH'])
-  t.deepEqual(await served(second, domain), ['192.0.2.3'])
+  t.deepEqual(await servedAt(second, domain), ['192.0.2.3'])
   t.deepEqual(await stateAt(second, domain), await stateAt(first, domain))
 
   const { release, arrived } = second.proxy.stop(({ method, path }) => method === 'PATCH' && path.includes(domain))
@@ -233,7 +228,7 @@ test('a zone that is written each time it is compared does not wait longer each 
   }
   await read.arrived
   read.release('pass')
-  await eventuallyIs(() => served(second, domain), ['192.0.2.14'])
+  await eventuallyIs(() => servedAt(second, domain), ['192.0.2.14'])
 })
 
 test('a comparison that a change-over overtakes notes nothing at the active one', async (t) => {
@@ -284,7 +279,7 @@ test('a zone does not wait longer each time for a standby that is away, and is c
   t.deepEqual(await query(db, sql, { domain }), [{ isLong: true }])
   push.release('pass')
   await eventuallyIs(behind, [])
-  t.deepEqual(await served(second, domain), ['192.0.2.2'])
+  t.deepEqual(await servedAt(second, domain), ['192.0.2.2'])
 })
 
 test('what others change at a standby is made equal again', async (t) => {
@@ -328,7 +323,7 @@ test('a zone that is behind at the change-over is doubted: a write publishes all
     (await primary.pdns('GET', `/zones/${left}./metadata/ALLOW-AXFR-FROM`)).json
   t.deepEqual(await metadata(second), await metadata(first))
   t.deepEqual((await stateAt(second, left))!.rrsets, before!.rrsets)
-  t.deepEqual(await served(second, current), ['192.0.2.5'])
+  t.deepEqual(await servedAt(second, current), ['192.0.2.5'])
   await eventuallyIs(behind, [])
   for (const domain of [written, left, current])
     t.deepEqual(await stateAt(first, domain), await stateAt(second, domain))
@@ -351,15 +346,15 @@ test('the former one becomes a standby: what it did at the change-over and later
   await eventuallyIs(unsettled, [])
   push.release('swallow')
   await eventually(() => first.proxy.open() === 0)
-  await eventuallyIs(() => served(second, late), ['192.0.2.1'])
+  await eventuallyIs(() => servedAt(second, late), ['192.0.2.1'])
   await operator('reconcile')
   await eventuallyIs(behind, [])
   for (const domain of [late, other]) t.deepEqual(await stateAt(first, domain), await stateAt(second, domain))
   await use(first)
-  t.deepEqual(await served(first, late), ['192.0.2.1'])
-  t.deepEqual(await served(first, other), ['192.0.2.3'])
+  t.deepEqual(await servedAt(first, late), ['192.0.2.1'])
+  t.deepEqual(await servedAt(first, other), ['192.0.2.3'])
   await write(late, '192.0.2.4')
-  t.deepEqual(await served(first, late), ['192.0.2.4'])
+  t.deepEqual(await servedAt(first, late), ['192.0.2.4'])
 })
 
 test('a rollover whose keys are not at the standby waits anew after the change-over; its keys are those of the phase', async (t) => {
@@ -415,9 +410,9 @@ test('when the active one is killed, a standby takes over by itself, although a 
   await first.powerDns.exited
   await eventually(async () => (await owner.api.put(pathOf(domain), www('192.0.2.2'))).status === 200)
   t.is(active(), second.name)
-  t.deepEqual(await served(second, domain), ['192.0.2.2'])
+  t.deepEqual(await servedAt(second, domain), ['192.0.2.2'])
   second.proxy.heal()
-  await eventuallyIs(() => served(second, left), ['192.0.2.3'])
+  await eventuallyIs(() => servedAt(second, left), ['192.0.2.3'])
   await first.restart()
   await eventuallyIs(behind, [])
   for (const zone of [domain, left]) t.deepEqual(await stateAt(first, zone), await stateAt(second, zone))

@@ -2,10 +2,11 @@ import test from 'ava'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { endpointsOf } from '../../src/nameserver/powerdns/own-dns.ts'
-import { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
+import type { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
 import { newDomain, succeeded } from '../support/clients/api.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useService } from '../support/harness.ts'
+import { driverAt } from '../support/servers/powerdns/driver.ts'
 
 // Where PowerDNS answers queries is learnt from its settings. There it is asked for the serial of a zone before each write,
 // and its API only if the answer is another one, or none.
@@ -76,13 +77,7 @@ async function driverWith(settings: Record<string, string>): Promise<PowerDns> {
   const all = Object.entries({ launch: 'lmdb', 'dname-processing': 'yes', ...NO_CACHES, ...settings })
   const answer = all.map(([name, value]) => ({ name, value }))
   proxy.fail(({ path }) => (path === '/config' ? { answer } : 'pass'))
-  const driver = new PowerDns({
-    url: proxy.url,
-    key: backends.pdnsApiKey,
-    connections: 2,
-    primary: 'ns1.example.test.',
-    dnskeyTtl: 3600,
-  })
+  const driver = driverAt(proxy.url, backends.pdnsApiKey, { connections: 2 })
   await driver.probe()
   proxy.heal()
   return driver

@@ -1,21 +1,15 @@
 import test from 'ava'
 import { NSEC, NSEC3 } from '../../src/nameserver/nameserver.ts'
-import { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
 import { useService } from '../support/harness.ts'
+import { driverAt } from '../support/servers/powerdns/driver.ts'
 
 const service = useService()
 
+const driver = () => driverAt(service().proxy.url, service().backends.pdnsApiKey)
+
 /** A separate driver behind the proxy, after it has probed PowerDNS. */
 async function probed() {
-  const { proxy, backends } = service()
-  const options = {
-    url: proxy.url,
-    key: backends.pdnsApiKey,
-    connections: 1,
-    primary: 'ns1.example.test.',
-    dnskeyTtl: 3600,
-  }
-  const nameserver = new PowerDns(options)
+  const nameserver = driver()
   await nameserver.probe()
   return nameserver
 }
@@ -62,17 +56,10 @@ for (const [version, ...spelled] of [
 
 /** What the probe learns of a PowerDNS of this version with these settings. */
 async function learnt(version: string, settings: Record<string, string>) {
-  const { proxy, backends } = service()
+  const { proxy } = service()
   const answer = Object.entries(settings).map(([name, value]) => ({ type: 'ConfigSetting', name, value }))
   proxy.fail(({ path }) => (path === '' ? { answer: { version } } : path === '/config' ? { answer } : 'pass'))
-  const options = {
-    url: proxy.url,
-    key: backends.pdnsApiKey,
-    connections: 1,
-    primary: 'ns1.example.test.',
-    dnskeyTtl: 3600,
-  }
-  const nameserver = new PowerDns(options)
+  const nameserver = driver()
   const warnings = await nameserver.probe()
   const isRefused = nameserver.labelProblem('0123456789abcdefghijklmnopqrstuv', NSEC3) !== undefined
   await nameserver.close()
@@ -107,17 +94,8 @@ for (const [version, launch, isRefused, alwaysRectify] of [
 }
 
 test.serial('the configured PowerDNS is as it should be', async (t) => {
-  const { proxy, backends, system } = service()
-  t.deepEqual(
-    await new PowerDns({
-      url: proxy.url,
-      key: backends.pdnsApiKey,
-      connections: 1,
-      primary: 'a.',
-      dnskeyTtl: 3600,
-    }).probe(),
-    [],
-  )
+  const { system } = service()
+  t.deepEqual(await driver().probe(), [])
   t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstu', NSEC3), undefined)
   t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstuw', NSEC3), undefined)
   t.is(system.nameserver.labelProblem('0123456789abcdefghijklmnopqrstuv', NSEC), undefined)

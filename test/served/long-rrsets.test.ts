@@ -7,6 +7,7 @@ import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
+import { REQUEST } from './checks/adoption.ts'
 
 // PowerDNS' LMDB loses an RRset of more than 1,800 octets that it rectifies after the transaction that stored it
 // (powerdns.md §1.3).
@@ -62,8 +63,8 @@ test('an adopted zone that was not signed keeps its long RRsets', async (t) => {
   ]
   const zone = { name: `${name}.`, kind: 'Native', nameservers: [], rrsets }
   t.is((await service().pdns('POST', '/zones', zone)).status, 201)
-  const request = { ownerOf: () => email, allowPublicSuffix: false, nsec3: true, keepSoa: false, apply: true }
-  t.like(await adopt(service().system, name, { ...request, clampTtl: false, dropDisabled: false }), { adopted: true })
+  const request = { ...REQUEST, ownerOf: () => email, nsec3: true, apply: true }
+  t.like(await adopt(service().system, name, request), { adopted: true })
   t.deepEqual(await discrepanciesOf(service(), name), [])
   for (const i of [1, 2, 3]) t.is((await lookUp(service().powerDns, `t${i}.${name}`, 'TXT')).length, 1)
   succeeded(await api.delete(`/domains/${name}/`), 204)

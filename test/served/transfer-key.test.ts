@@ -1,7 +1,6 @@
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import { NSEC3 } from '../../src/nameserver/nameserver.ts'
-import { PowerDns } from '../../src/nameserver/powerdns/powerdns.ts'
 import { removeInstanceFolder } from '../../src/private-servers/instance-folder.ts'
 import { startPowerDns } from '../../src/private-servers/powerdns.ts'
 import { readConfig } from '../../src/settings/config.ts'
@@ -9,6 +8,7 @@ import { commandsOn } from '../support/command-line.ts'
 import { transfer } from '../support/dns/dns.ts'
 import { useServers } from '../support/harness.ts'
 import { newFolder } from '../support/servers/folders.ts'
+import { driverAt } from '../support/servers/powerdns/driver.ts'
 
 // TRANSFER_KEY: every zone may be transferred with it (RFC 8945). The tests' PowerDNS allows this machine to transfer
 // without a key; but a key that a zone does not have, it refuses.
@@ -47,14 +47,7 @@ test('unless TRANSFER_ADDRESSES says otherwise, zones are transferred with the k
   const folder = newFolder()
   const powerDns = await startPowerDns(folder, { dnsPort: 0, transferAddresses, progress: () => undefined })
   try {
-    const options = {
-      url: powerDns.apiUrl,
-      key: powerDns.apiKey,
-      connections: 1,
-      primary: 'ns1.example.',
-      dnskeyTtl: 3600,
-    }
-    const nameserver = new PowerDns({ ...options, transferKey })
+    const nameserver = driverAt(powerDns.apiUrl, powerDns.apiKey, { transferKey })
     await nameserver.probe()
     const contents = { zone: 'zone.example.' as const, denial: NSEC3, version: 1, rrsets: [], ownCds: false }
     await nameserver.createZone(contents, [], { confirm: () => Promise.resolve() })

@@ -12,6 +12,7 @@ import { transfer } from '../support/dns/dns.ts'
 import { eventually } from '../support/eventually.ts'
 import { needs } from '../support/needs.ts'
 import { lackOfPort53, ownNetwork } from '../support/servers/ports.ts'
+import { pdnsOf } from '../support/servers/powerdns/driver.ts'
 import { type Closed, startClosed } from '../support/servers/servers.ts'
 import type { LocalService } from '../support/servers/service.ts'
 
@@ -85,16 +86,11 @@ test.serial('changes leave it as it is; also those after which PowerDNS was chan
   const name = await newDomain(api)
   const key = await set(name, ['127.0.0.2'], { tsig: true })
   await newRRset(api, name)
-  const call = (method: string, path: string, body: object) =>
-    fetch(`${powerDns.apiUrl}/api/v1/servers/localhost${path}`, {
-      method,
-      headers: { 'x-api-key': powerDns.apiKey },
-      body: JSON.stringify(body),
-    })
+  const call = pdnsOf(powerDns)
   const [algorithm, id, secret] = key.split(':')
   await call('PUT', `/zones/${name}.`, { master_tsig_key_ids: [] })
   await call('PUT', `/zones/${name}./metadata/ALLOW-AXFR-FROM`, { kind: 'ALLOW-AXFR-FROM', metadata: ['127.0.0.9'] })
-  await call('DELETE', `/tsigkeys/${id}.`, {})
+  await call('DELETE', `/tsigkeys/${id}.`)
   const [succeeded, printed] = await commandsOn(() => service.system)('reconcile', '--contents')
   t.true(succeeded, printed)
   t.true(await mayTransfer(name, `${algorithm}:${id}:${secret}`))

@@ -8,7 +8,8 @@ import { validate } from '../../support/dns/validators.ts'
 import { servedSerial } from '../../support/dns/wire.ts'
 import type { TestServers } from '../../support/harness.ts'
 
-const REQUEST: AdoptionRequest = {
+/** A request that changes nothing. The field `account` names the account. */
+export const REQUEST: AdoptionRequest = {
   ownerOf: (field) => field,
   allowPublicSuffix: false,
   nsec3: false,

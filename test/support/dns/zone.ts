@@ -3,6 +3,7 @@ import { query as sql } from '../../../src/store/database.ts'
 import { dsIn } from '../clients/api.ts'
 import type { Answer, Client } from '../clients/client.ts'
 import type { TestService } from '../harness.ts'
+import { pdnsOf } from '../servers/powerdns/driver.ts'
 import { unrepaired } from '../state/marks.ts'
 import type { Server } from './dns.ts'
 import { validate } from './validators.ts'
@@ -136,10 +137,8 @@ export async function isConsistent(t: ExecutionContext, { system, powerDns }: Ho
   t.deepEqual(await unrepaired({ system }), [])
   const domains = await sql<{ name: string; version: number }>(system.db, 'select name, version from domains')
   const versions = Object.fromEntries(domains.map(({ name, version }) => [name, version]))
-  const response = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost/zones?dnssec=false`, {
-    headers: { 'X-API-Key': powerDns.apiKey },
-  })
-  const zones = (await response.json()) as { name: string; serial: number }[]
+  const { json } = await pdnsOf(powerDns)('GET', '/zones?dnssec=false')
+  const zones = json as { name: string; serial: number }[]
   t.deepEqual(Object.fromEntries(zones.map(({ name, serial }) => [name.slice(0, -1), serial])), versions)
   for (const { name, version } of domains) {
     // A week may end between the answer and a look at the clock.

@@ -8,11 +8,11 @@ import { readLog } from '../../../src/private-servers/daemon.ts'
 import { removeInstanceFolder } from '../../../src/private-servers/instance-folder.ts'
 import { type PowerDns, startPowerDns } from '../../../src/private-servers/powerdns.ts'
 import type { Backends } from '../../../src/process/create-system.ts'
-import { parse } from '../clients/client.ts'
 import { type Backend, makeBackend } from './backends.ts'
 import { newFolder } from './folders.ts'
 import { noteLog } from './logs.ts'
 import { createDatabase, type Database } from './postgres/databases.ts'
+import { type Pdns, pdnsOf } from './powerdns/driver.ts'
 import { type Proxy, startProxy } from './proxy.ts'
 import { type LocalService, startService } from './service.ts'
 
@@ -29,8 +29,7 @@ export interface Servers {
   powerDns: PowerDns
   /** Starts PowerDNS again after it ended, with the same ports and API key, and the same zones unless it lost them. */
   restartPowerDns: (options?: { empty: boolean }) => Promise<void>
-  /** Sends a request directly to PowerDNS, not through the proxy. */
-  pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
+  pdns: Pdns
   /** Runs pdnsutil on PowerDNS' zones, as its user, and returns what it prints. PowerDNS may run, or not. */
   pdnsutil(...args: string[]): Promise<string>
   /** Stops PowerDNS and the proxy, and drops the database. */
@@ -61,14 +60,7 @@ export async function startServers(kind?: Backend, makeDatabase?: () => Promise<
       }
       Object.assign(powerDns, await start({ dnsPort, apiPort, apiKey }))
     },
-    async pdns(method, path, body) {
-      const response = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost${path}`, {
-        method,
-        headers: { 'x-api-key': powerDns.apiKey, connection: 'close' },
-        body: body === undefined ? null : JSON.stringify(body),
-      })
-      return { status: response.status, json: parse(await response.text()) }
-    },
+    pdns: pdnsOf(powerDns),
     async pdnsutil(...args) {
       const options = [`--config-dir=${join(folder, 'config')}`, ...args]
       const run = { account: unprivilegedAccount('pdns'), deathSignal: 'SIGKILL' } as const

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { type PowerDns, startPowerDns } from '../../../../src/private-servers/powerdns.ts'
 import type { Backends } from '../../../../src/process/create-system.ts'
-import { parse } from '../../clients/client.ts'
+import type { System } from '../../../../src/system.ts'
+import { commandsOn } from '../../command-line.ts'
+import { ask, dataOf } from '../../dns/dns.ts'
+import { eventually, eventuallyIs } from '../../eventually.ts'
 import { newFolder } from '../folders.ts'
 import { createDatabase } from '../postgres/databases.ts'
 import { type Proxy, startProxy } from '../proxy.ts'
+import { type Pdns, pdnsOf } from './driver.ts'
 
 /** One of two PowerDNS, with a proxy in front of its API. */
 export interface Primary {
@@ -13,8 +17,7 @@ export interface Primary {
   powerDns: PowerDns
   /** Takes any API key, so that it tells callers apart. */
   proxy: Proxy
-  /** Sends a request directly to PowerDNS, not through the proxy. */
-  pdns(method: string, path: string, body?: unknown): Promise<{ status: number; json: unknown }>
+  pdns: Pdns
   /** Starts it again after it ended, with its zones. */
   restart(): Promise<void>
 }
@@ -25,6 +28,19 @@ export interface Pair {
   backends: Backends
   primaries: [Primary, Primary]
   close(): Promise<void>
+}
+
+/** Makes one the active one, unless it is; zones may be written meanwhile. Resolves when the service uses it. */
+export async function makeActive(system: System, { name }: Primary): Promise<void> {
+  if (system.primaries.active.name === name) return
+  await eventually(async () => (await commandsOn(() => system)('primary', 'use', name))[0])
+  await eventuallyIs(() => system.primaries.active.name, name)
+  await eventually(() => system.nameserver.problem === undefined)
+}
+
+/** The addresses of `www` that one answers. */
+export async function servedAt({ powerDns }: Primary, domain: string): Promise<unknown[]> {
+  return dataOf(await ask(powerDns, `www.${domain}`, 'A'), 'A')
 }
 
 /**
@@ -45,14 +61,7 @@ export async function startPair(shared?: string[]): Promise<Pair> {
       name: new URL(proxy.url).host,
       powerDns,
       proxy,
-      async pdns(method, path, body) {
-        const response = await fetch(`${powerDns.apiUrl}/api/v1/servers/localhost${path}`, {
-          method,
-          headers: { 'x-api-key': apiKey, connection: 'close' },
-          body: body === undefined ? null : JSON.stringify(body),
-        })
-        return { status: response.status, json: parse(await response.text()) }
-      },
+      pdns: pdnsOf(powerDns),
       async restart() {
         await powerDns.exited
         const { dnsPort, apiPort } = powerDns
