@@ -1,12 +1,11 @@
 import test from 'ava'
-import type { Account } from '../support/clients/accounts.ts'
 import { domainOf, succeeded } from '../support/clients/api.ts'
 import { depth } from '../support/depth.ts'
 import { discrepanciesOf } from '../support/dns/discrepancies.ts'
 import { lookUp } from '../support/dns/dns.ts'
-import { useService } from '../support/harness.ts'
+import { useAccount, useService } from '../support/harness.ts'
 import { Random } from '../support/random.ts'
-import { follow, FORGOTTEN, SETTINGS, type Stage, startStage, WAITS, WARM } from '../support/rollovers/stage.ts'
+import { follow, FORGOTTEN, SETTINGS, useStage, WAITS, WARM } from '../support/rollovers/stage.ts'
 
 // Back to the former keys, from each phase that allows it: resolvers believe all answers on the way there and back.
 
@@ -34,18 +33,8 @@ const CASES: Case[] = [
 const nameOf = ({ algorithm, phase }: Case) => `${algorithm}-${phase}.example`
 const TOO_LATE = 'too-late.example'
 
-let stage: Stage
-let account: Account
-
-test.before('the stage', async () => {
-  stage = await startStage([service().powerDns], [...CASES.map(nameOf), TOO_LATE])
-  stage.place(service().system)
-  account = await service().account()
-})
-
-test.after.always(async () => {
-  await (stage as Stage | undefined)?.close()
-})
+const stage = useStage(service, [...CASES.map(nameOf), TOO_LATE])
+const account = useAccount(service)
 
 for (const one of new Random().some(CASES, depth(4, CASES.length))) {
   const { algorithm, phase, isQuick, back } = one
@@ -53,13 +42,13 @@ for (const one of new Random().some(CASES, depth(4, CASES.length))) {
   const path = `/domains/${name}/rollover/`
 
   test(`a rollover to ${algorithm} that is cancelled in ${phase} leaves the former key alone`, async (t) => {
-    const { api } = account
-    await stage.addDomain(api, name)
-    await stage.secure(api, name)
-    const watch = stage.watch(name)
+    const { api } = account()
+    await stage().addDomain(api, name)
+    await stage().secure(api, name)
+    const watch = stage().watch(name)
     await watch.last(WARM)
     const { keys } = await domainOf(api, name)
-    const stopParent = isQuick ? stage.followCds(name) : undefined
+    const stopParent = isQuick ? stage().followCds(name) : undefined
     succeeded(await api.post(path, { algorithm }), 201)
     let isCancelled = false
     const there: string[] = []
@@ -81,16 +70,16 @@ for (const one of new Random().some(CASES, depth(4, CASES.length))) {
     const way = [...new Set(there), ...back].filter((each, i, all) => each !== all[i - 1])
     t.deepEqual(seen, way)
     t.is((await lookUp(service().powerDns, name, 'DNSKEY')).length, 1)
-    t.deepEqual([...stage.parent.dsOf(name)].sort(), [...keys[0]!.ds].sort())
+    t.deepEqual([...stage().parent.dsOf(name)].sort(), [...keys[0]!.ds].sort())
     t.deepEqual(await discrepanciesOf(service(), name), [])
   })
 }
 
 test('it is too late in unpublish', async (t) => {
-  const { api } = account
-  await stage.addDomain(api, TOO_LATE)
-  await stage.secure(api, TOO_LATE)
-  const stopParent = stage.followCds(TOO_LATE)
+  const { api } = account()
+  await stage().addDomain(api, TOO_LATE)
+  await stage().secure(api, TOO_LATE)
+  const stopParent = stage().followCds(TOO_LATE)
   const path = `/domains/${TOO_LATE}/rollover/`
   succeeded(await api.post(path, { algorithm: 'ed25519' }), 201)
   await follow(api, TOO_LATE, async ({ phase, can_cancel }, isNew) => {

@@ -7,46 +7,35 @@ import * as store from '../../src/store/domains/delegations.ts'
 import * as domains from '../../src/store/domains/domains.ts'
 import { takeTurn } from '../../src/store/turns.ts'
 import { currentTime, later } from '../../src/time.ts'
-import { type Account, emailOf } from '../support/clients/accounts.ts'
+import { emailOf } from '../support/clients/accounts.ts'
 import { domainOf, newDomain } from '../support/clients/api.ts'
 import { allLettersTo } from '../support/clients/mails.ts'
 import { commandsOn } from '../support/command-line.ts'
-import { startWorld, type World } from '../support/dns/world.ts'
+import { delegation, useWorld } from '../support/dns/world.ts'
 import { eventuallyIs } from '../support/eventually.ts'
-import { useService } from '../support/harness.ts'
+import { useAccount, useService } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 import { waitingForLocks } from '../support/state/transactions.ts'
 
 // Contract §15.9: checks in the background, with a clock that the tests set, and their mails.
 
 const service = useService({ PRIVATE_TRANSFERS: 'on', METRICS_PORT: '0' })
-let account: Account
-let world: World
+const account = useAccount(service)
+const world = useWorld(service)
 let now = currentTime()
 
-test.before('a world above', async () => {
-  const { system } = service()
-  account = await service().account()
-  world = await startWorld(service().powerDns)
-  Object.assign(system, { parents: world.parents(), now: () => now })
-})
-
-test.after.always(async () => {
-  await (world as World | undefined)?.close()
+test.before('time is that of the tests', () => {
+  Object.assign(service().system, { parents: world().parents(), now: () => now })
 })
 
 const NEVER = new AbortController().signal
 const MINUTE = 60
 const DAY = 86_400
-const HOSTS = ['ns1.zoneplane.test', 'ns2.zoneplane.test']
 const OTHER_DS = `4711 13 2 ${'ab'.repeat(32)}`
 
 /** Delegates a domain to us, with these DS. */
 async function delegate(name: string, ds: string[]): Promise<void> {
-  await world.delegate([
-    ...HOSTS.map((host) => `${name}. NS ${host}.`),
-    ...ds.map((content) => `${name}. DS ${content}`),
-  ])
+  await world().delegate(delegation(name, ds))
 }
 
 /** Lets time pass, and then checks what is due. */
@@ -69,8 +58,8 @@ async function rowOf(name: string): Promise<Row | undefined> {
 }
 
 test('a new domain is checked within a minute, then after 5 minutes and so on, until it is secure', async (t) => {
-  const name = await newDomain(account.api, 'waiting.example')
-  const { keys } = await domainOf(account.api, name)
+  const name = await newDomain(account().api, 'waiting.example')
+  const { keys } = await domainOf(account().api, name)
   const planned = (await rowOf(name))!
   t.like(planned, { state: 'unknown', waits: 0 })
   t.true(planned.pause >= 0 && planned.pause <= MINUTE)
@@ -90,14 +79,14 @@ test('a new domain is checked within a minute, then after 5 minutes and so on, u
 
 test('a new domain waits, too, if somebody has checked it before', async (t) => {
   const { system } = service()
-  const name = await newDomain(account.api, 'asked.example')
+  const name = await newDomain(account().api, 'asked.example')
   await check(system, (await domains.find(system.db, name))!)
   t.deepEqual(await rowOf(name), { state: 'not-delegated', waits: 1, pause: 5 * MINUTE })
 })
 
 test('one process checks at a time', async (t) => {
   const { db } = service().system
-  const name = await newDomain(account.api, 'other.example')
+  const name = await newDomain(account().api, 'other.example')
   {
     await using other = await begin(db)
     t.true(await takeTurn(other.db, 'checks at the parent'))
@@ -109,9 +98,9 @@ test('one process checks at a time', async (t) => {
 })
 
 test('a domain that is deleted meanwhile is forgotten', async (t) => {
-  const name = await newDomain(account.api, 'gone.example')
+  const name = await newDomain(account().api, 'gone.example')
   t.not(await rowOf(name), undefined)
-  await account.api.delete(`/domains/${name}/`)
+  await account().api.delete(`/domains/${name}/`)
   await pass(2 * MINUTE)
   t.is(await rowOf(name), undefined)
 })
@@ -119,12 +108,12 @@ test('a domain that is deleted meanwhile is forgotten', async (t) => {
 test('a check and the deletion of its domain wait for each other', async (t) => {
   const { system } = service()
   for (const first of ['check', 'deletion']) {
-    const name = await newDomain(account.api, `${first}.example`)
+    const name = await newDomain(account().api, `${first}.example`)
     await pass(0)
     const domain = (await domains.find(system.db, name))!
     const works = [
       () => check(system, domain),
-      async () => t.is((await account.api.delete(`/domains/${name}/`)).status, 204),
+      async () => t.is((await account().api.delete(`/domains/${name}/`)).status, 204),
     ]
     const running: Promise<unknown>[] = []
     {
@@ -180,7 +169,7 @@ test('a check that the end of the process interrupts stores nothing', async (t) 
   const { system } = service()
   const domain = (await domains.find(system.db, 'waiting.example'))!
   const before = await store.find(system.db, domain.id)
-  const parents = world.parents()
+  const parents = world().parents()
   const checking = check({ ...system, parents }, domain)
   parents.close()
   await t.throwsAsync(checking, { instanceOf: Busy })

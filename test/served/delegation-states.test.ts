@@ -6,7 +6,7 @@ import type { Account } from '../support/clients/accounts.ts'
 import { domainOf, newDomain, succeeded } from '../support/clients/api.ts'
 import { startSignedRoot } from '../support/dns/signed-root.ts'
 import { hardenedUnbound, validateByBoth } from '../support/dns/validators.ts'
-import { FAST, startWorld, type World } from '../support/dns/world.ts'
+import { FAST, useWorld } from '../support/dns/world.ts'
 import { useService } from '../support/harness.ts'
 import { type Breakage, type SignedParent, startParent } from '../support/rollovers/parent.ts'
 import { test } from '../support/serial.ts'
@@ -21,20 +21,15 @@ const ELSEWHERE = `1 13 2 ${'ab'.repeat(32)}`
 
 const service = useService({ PRIVATE_TRANSFERS: 'on', THROTTLE: 'off' })
 let account: Account
-let world: World
+const world = useWorld(service)
 let anchor: string[]
 
-test.before('a world above', async () => {
+test.before('a parent', async () => {
   account = await service().account({ limitDomains: null })
-  world = await startWorld(service().powerDns)
-  Object.assign(service().system, { parents: world.parents() })
+  Object.assign(service().system, { parents: world().parents() })
   await newDomain(account.api, PARENT)
   anchor = await dsOf(PARENT)
-  await world.delegate(OURS.map((host) => `${PARENT}. NS ${host}.`))
-})
-
-test.after.always(async () => {
-  await (world as World | undefined)?.close()
+  await world().delegate(OURS.map((host) => `${PARENT}. NS ${host}.`))
 })
 
 async function dsOf(domain: string): Promise<string[]> {
@@ -259,11 +254,11 @@ test('of a parent that is paused here, another program may have changed the NS: 
 })
 
 test('resolvers that do not answer do not show that a parent is bogus; what they show counts at the next check', async (t) => {
-  const [address, port] = world.resolvers.split(':')
+  const [address, port] = world().resolvers.split(':')
   const resolvers = [{ address: address!, port: Number(port) }]
-  const parents = new Parents({ resolvers, isAllowed: () => true, port: world.port, clock: FAST })
+  const parents = new Parents({ resolvers, isAllowed: () => true, port: world().port, clock: FAST })
   const domain = await newDomain(account.api, 'known.example')
-  await world.delegate(OURS.flatMap((host) => [`${PARENT}. NS ${host}.`, `${domain}. NS ${host}.`]))
+  await world().delegate(OURS.flatMap((host) => [`${PARENT}. NS ${host}.`, `${domain}. NS ${host}.`]))
   const home = { nameServers: OURS, hosted: () => Promise.resolve(undefined) }
   const seen = await observe(parents, domain, home, parents.begin())
   t.like(seen, { parent: 'example', isParentBogus: false })

@@ -1,12 +1,14 @@
+import type { ExecutionContext } from 'ava'
 import { query } from '../../src/store/database.ts'
 import { domainOf, newDomain, newRRset, succeeded } from '../support/clients/api.ts'
 import type { Client } from '../support/clients/client.ts'
 import { addToken } from '../support/clients/tokens.ts'
 import { lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
-import { startWorld, type World } from '../support/dns/world.ts'
+import { delegation, useWorld } from '../support/dns/world.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { useAccount, useService } from '../support/harness.ts'
+import type { ShownRollover } from '../support/rollovers/stage.ts'
 import { passTo, published } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 
@@ -15,25 +17,13 @@ import { test } from '../support/serial.ts'
 
 const service = useService({ PRIVATE_TRANSFERS: 'on' })
 const account = useAccount(service)
-let world: World
-
-test.before('a world above', async () => {
-  world = await startWorld(service().powerDns)
-})
+const world = useWorld(service)
 
 test.beforeEach(() => {
-  service().system.parents = world.parents()
+  service().system.parents = world().parents()
 })
 
-test.after.always(async () => {
-  await (world as World | undefined)?.close()
-})
-
-interface Shown {
-  phase: string
-  add_ds: string[]
-  remove_ds: string[]
-}
+type Shown = Pick<ShownRollover, 'phase' | 'add_ds' | 'remove_ds'>
 
 const pathOf = (name: string) => `/domains/${name}/rollover/`
 const confirmationOf = (name: string) => `${pathOf(name)}confirm/`
@@ -43,26 +33,23 @@ const DENIED = '{"detail":"You do not have permission to perform this action."}'
 
 let names = 0
 
-/** The lines with which a parent delegates a domain with these DS. */
-function delegation(name: string, ds: string[]): string[] {
-  return [
-    ...['ns1', 'ns2'].map((host) => `${name}. NS ${host}.zoneplane.test.`),
-    ...ds.map((each) => `${name}. DS ${each}`),
-  ]
-}
-
 /** A login of the account of these tests. */
 async function login(permissions = { permDeleteDomain: true }): Promise<Client> {
   return (await addToken(service(), account().id, { mfa: false, ...permissions })).api
 }
 
-/** A domain whose key is being replaced in an emergency, which waits for the parent. */
-async function awaiting(algorithm = 'ecdsa256'): Promise<{ name: string; old: string[]; shown: Shown }> {
+/** A new domain with an address, and its DS. */
+async function newSigned(): Promise<{ name: string; old: string[] }> {
   const { api } = account()
   const name = await newDomain(api, `forced${++names}.example`)
   await newRRset(api, name, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
-  const old = (await domainOf(api, name)).keys[0]!.ds
-  succeeded(await api.post(pathOf(name), { emergency: true, algorithm }), 201)
+  return { name, old: (await domainOf(api, name)).keys[0]!.ds }
+}
+
+/** A domain whose key is being replaced in an emergency, which waits for the parent. */
+async function awaiting(algorithm = 'ecdsa256'): Promise<{ name: string; old: string[]; shown: Shown }> {
+  const { name, old } = await newSigned()
+  succeeded(await account().api.post(pathOf(name), { emergency: true, algorithm }), 201)
   await reach(name, 'await-ds')
   // Far in the future, so that the service itself does not look.
   const sql = `update rollovers set check_at = now() + interval '1 day'
@@ -87,15 +74,15 @@ for (const [where, ofA, ofB] of [
     const { name, shown } = await awaiting()
     const lines = (hasFormer: boolean) =>
       delegation(name, hasFormer ? [...shown.add_ds, shown.remove_ds[0]!] : shown.add_ds)
-    await world.delegate(lines(ofA), lines(ofB))
-    const host = ofA ? `a.nic.example (${world.addresses[0]})` : `b.nic.example (${world.addresses[1]})`
+    await world().delegate(lines(ofA), lines(ofB))
+    const host = ofA ? `a.nic.example (${world().addresses[0]})` : `b.nic.example (${world().addresses[1]})`
     const detail = `The parent zone example still has the former DS: ${host} has "${shown.remove_ds[0]}". Without the former key, validating resolvers would reject the domain. A login can confirm by force.`
     for (const client of [api, await login()]) {
       const { status, json } = await client.post(confirmationOf(name))
       t.deepEqual([status, json], [409, { detail }])
     }
     t.deepEqual((await api.get(pathOf(name))).json, { ...((await api.get(pathOf(name))).json as Shown), ...shown })
-    await world.delegate(delegation(name, shown.add_ds))
+    await world().delegate(delegation(name, shown.add_ds))
     succeeded(await api.post(confirmationOf(name)), 200)
     await reach(name, undefined)
   })
@@ -103,21 +90,21 @@ for (const [where, ofA, ofB] of [
 
 test('a parent without any DS needs no force', async (t) => {
   const { name } = await awaiting()
-  await world.delegate(delegation(name, []))
+  await world().delegate(delegation(name, []))
   t.is((await account().api.post(confirmationOf(name))).status, 200)
 })
 
 test('what cannot be asked may have the former DS: only force helps', async (t) => {
   const { name, shown } = await awaiting()
-  await world.delegate(delegation(name, shown.add_ds))
-  await world.kill('b')
+  await world().delegate(delegation(name, shown.add_ds))
+  await world().kill('b')
   const first = await account().api.post(confirmationOf(name))
-  const silent = `The server b.nic.example (${world.addresses[1]}) of the parent zone example does not answer.`
+  const silent = `The server b.nic.example (${world().addresses[1]}) of the parent zone example does not answer.`
   const unknown = (reason: string) => ({
     detail: `It is unknown whether the parent zone still has the former DS, without whose key validating resolvers would reject the domain. ${reason} A login can confirm by force.`,
   })
   t.deepEqual([first.status, first.json], [409, unknown(silent)])
-  service().system.parents = world.parents(() => false)
+  service().system.parents = world().parents(() => false)
   const second = await account().api.post(confirmationOf(name))
   t.is(second.status, 409)
   t.regex(
@@ -126,14 +113,14 @@ test('what cannot be asked may have the former DS: only force helps', async (t) 
   )
   succeeded(await (await login()).post(confirmationOf(name), BY_FORCE), 200)
   await reach(name, undefined)
-  await world.delegate([])
+  await world().delegate([])
 })
 
 test('only a login forces, and only one that may delete the domain', async (t) => {
   const { api, id } = account()
   const owner = await service().account()
   const { name, old, shown } = await awaiting()
-  await world.delegate(delegation(name, old))
+  await world().delegate(delegation(name, old))
   const all = { permCreateDomain: true, permDeleteDomain: true, permManageTokens: true }
   const bound = await addToken(service(), owner.id, { ...all, permManageTokens: false, userOverrideId: id })
   for (const [client, text] of [
@@ -153,7 +140,7 @@ test('only a login forces, and only one that may delete the domain', async (t) =
 test('while the parent is asked, the domain is written as ever, and what changes meanwhile counts', async (t) => {
   const { api } = account()
   const { name, shown } = await awaiting()
-  await world.delegate(delegation(name, shown.add_ds))
+  await world().delegate(delegation(name, shown.add_ds))
   const { parents } = service().system
   const ask = parents.ask.bind(parents)
   let meanwhile: () => Promise<unknown> = async () =>
@@ -203,10 +190,8 @@ async function passWait(name: string): Promise<number> {
 /** A domain that the parent delegates with its DS, and whose key is being replaced, in the phase that waits for the parent. */
 async function rolled(): Promise<{ name: string; old: string[]; shown: Shown }> {
   const { api } = account()
-  const name = await newDomain(api, `forced${++names}.example`)
-  await newRRset(api, name, { subname: 'www', type: 'A', ttl: 60, records: ['192.0.2.1'] })
-  const old = (await domainOf(api, name)).keys[0]!.ds
-  await world.delegate(delegation(name, old))
+  const { name, old } = await newSigned()
+  await world().delegate(delegation(name, old))
   succeeded(await api.post(pathOf(name)), 201)
   await passTo(service(), name, 'await-ds')
   return { name, old, shown: (await api.get(pathOf(name))).json as Shown }
@@ -214,7 +199,7 @@ async function rolled(): Promise<{ name: string; old: string[]; shown: Shown }> 
 
 test('if the parent has no DS any more, caches may have one for a day', async (t) => {
   const { name } = await rolled()
-  await world.delegate(delegation(name, []))
+  await world().delegate(delegation(name, []))
   // Whoever may write CDS can have the DS removed, and the state checked.
   succeeded(await account().api.post(`/domains/${name}/delegation/`), 200)
   await lookTo(name, 'await-ds-ttl')
@@ -223,13 +208,13 @@ test('if the parent has no DS any more, caches may have one for a day', async (t
 
 test('before keys go, the parent is asked once more: if it has the former DS again, they stay', async (t) => {
   const { name, old, shown } = await rolled()
-  await world.delegate([])
+  await world().delegate([])
   await lookTo(name, 'await-ds-ttl')
-  await world.delegate(delegation(name, old))
+  await world().delegate(delegation(name, old))
   await passWait(name)
   await lookTo(name, 'await-ds')
   t.is(await validity(name, old), 'fully validated')
-  await world.delegate(delegation(name, shown.add_ds))
+  await world().delegate(delegation(name, shown.add_ds))
   await lookTo(name, 'await-ds-ttl')
   await passWait(name)
   await lookTo(name, undefined)
@@ -238,31 +223,38 @@ test('before keys go, the parent is asked once more: if it has the former DS aga
 
 test('a confirmation without force leaves the last question to the parent', async (t) => {
   const { name, old } = await awaiting()
-  await world.delegate([])
+  await world().delegate([])
   succeeded(await account().api.post(confirmationOf(name)), 200)
   await reach(name, 'await-ds-ttl')
-  await world.delegate(delegation(name, old))
+  await world().delegate(delegation(name, old))
   await reach(name, 'await-ds')
   t.is(await validity(name, old), 'fully validated')
 })
 
 test('while the parent does not answer, keys stay', async (t) => {
   const { name, shown } = await rolled()
-  await world.delegate(delegation(name, shown.add_ds))
+  await world().delegate(delegation(name, shown.add_ds))
   await lookTo(name, 'await-ds-ttl')
-  await world.kill('b')
+  await world().kill('b')
   await passWait(name)
   t.is(await look(name, 3), 'await-ds-ttl')
 })
 
+/** A domain whose former key is gone by force, although the parent has its DS. */
+async function forcedAway(t: ExecutionContext, algorithm: string): ReturnType<typeof awaiting> {
+  const made = await awaiting(algorithm)
+  await world().delegate(delegation(made.name, made.old))
+  t.is(await validity(made.name, made.old), 'fully validated')
+  t.is((await account().api.post(confirmationOf(made.name))).status, 409)
+  succeeded(await (await login()).post(confirmationOf(made.name), BY_FORCE), 200)
+  await reach(made.name, undefined)
+  return made
+}
+
 for (const algorithm of ['ecdsa256', 'ed25519']) {
   test(`former keys to which ${algorithm} goes back stay if the parent has their DS: their return cannot be cancelled`, async (t) => {
     const { api } = account()
-    const { name, old } = await awaiting(algorithm)
-    await world.delegate(delegation(name, old))
-    t.is((await api.post(confirmationOf(name))).status, 409)
-    succeeded(await (await login()).post(confirmationOf(name), BY_FORCE), 200)
-    await reach(name, undefined)
+    const { name, old } = await forcedAway(t, algorithm)
     succeeded(await api.post(pathOf(name), { return: true }), 201)
     const cancelled = async () => {
       const { status, text } = await api.delete(pathOf(name))
@@ -280,12 +272,7 @@ for (const algorithm of ['ecdsa256', 'ed25519']) {
 for (const algorithm of ['ecdsa256', 'ed25519']) {
   test(`the key that a forced rollover to ${algorithm} has taken away comes back, and the domain is valid again`, async (t) => {
     const { api } = account()
-    const { name, old, shown } = await awaiting(algorithm)
-    await world.delegate(delegation(name, old))
-    t.is(await validity(name, old), 'fully validated')
-    t.is((await api.post(confirmationOf(name))).status, 409)
-    succeeded(await (await login()).post(confirmationOf(name), BY_FORCE), 200)
-    await reach(name, undefined)
+    const { name, old, shown } = await forcedAway(t, algorithm)
     await eventually(async () => (await lookUp(service().powerDns, name, 'DNSKEY')).length === 1)
     t.not(await validity(name, old), 'fully validated')
 
@@ -316,10 +303,10 @@ test('of several former keys those come back whose DS the parent has, whatever t
     generations.push({ dnskey, ds })
   }
   const [first, second, third] = generations
-  await world.delegate(delegation(name, second!.ds))
+  await world().delegate(delegation(name, second!.ds))
   succeeded(await api.post(`/domains/${name}/delegation/`), 200)
   // The parent has another one since, by a digest that the service does not make.
-  await world.delegate(delegation(name, [`${first!.ds[0]!.split(' ')[0]} 13 1 ${'ab'.repeat(20)}`]))
+  await world().delegate(delegation(name, [`${first!.ds[0]!.split(' ')[0]} 13 1 ${'ab'.repeat(20)}`]))
   succeeded(await api.post(pathOf(name), { return: true }), 201)
   t.deepEqual(
     (await domainOf(api, name)).keys.map(({ dnskey }) => dnskey).sort(),

@@ -5,14 +5,13 @@ import { NOTIFICATION } from '../../src/service/delegation/notifying.ts'
 import { workOff } from '../../src/service/work/crew.ts'
 import { query } from '../../src/store/database.ts'
 import { currentTime, later } from '../../src/time.ts'
-import type { Account } from '../support/clients/accounts.ts'
 import { newDomain, newRRset, succeeded } from '../support/clients/api.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { exchange } from '../support/dns/dns.ts'
 import { type Asked, type Double, reply, startDouble } from '../support/dns/double.ts'
-import { dsync, startWorld, type World } from '../support/dns/world.ts'
+import { dsync, useWorld } from '../support/dns/world.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
-import { useService } from '../support/harness.ts'
+import { useAccount, useService } from '../support/harness.ts'
 import { passTime } from '../support/rollovers/steps.ts'
 import { test } from '../support/serial.ts'
 import { freePort } from '../support/servers/ports.ts'
@@ -21,30 +20,19 @@ import { freePort } from '../support/servers/ports.ts'
 // target, and the tests set the clock.
 
 const service = useService({ METRICS_PORT: '0' })
-let account: Account
-let world: World
+const account = useAccount(service)
+const world = useWorld(service)
 let doubles: Double[] = []
 let now = currentTime()
 
-test.before('a world above', async () => {
-  const { system } = service()
-  account = await service().account()
-  world = await startWorld(service().powerDns)
-  Object.assign(system, { now: () => now })
-})
-
 test.beforeEach(() => {
-  service().system.parents = world.parents()
+  Object.assign(service().system, { parents: world().parents(), now: () => now })
 })
 
 test.afterEach.always(async () => {
   for (const each of doubles) await each.close()
   doubles = []
   await query(service().system.db, 'delete from work')
-})
-
-test.after.always(async () => {
-  await (world as World | undefined)?.close()
 })
 
 const MINUTE = 60
@@ -66,8 +54,8 @@ const told = () => doubles[0]!.asked.map(({ name, type, flags }) => ({ name, typ
 async function publish(owner: string, port: number, options: { scheme?: number; asked?: string } = {}): Promise<void> {
   const { scheme = 1, asked = owner } = options
   const record = dsync(owner, { target: TARGET, port }, scheme)
-  await world.delegate([record, `${TARGET}. A ${ADDRESS}`])
-  const [address, resolver] = world.resolvers.split(':') as [string, string]
+  await world().delegate([record, `${TARGET}. A ${ADDRESS}`])
+  const [address, resolver] = world().resolvers.split(':') as [string, string]
   const wanted = record.split(' ').at(-1)
   await eventually(async () => {
     const message = await exchange({ dnsHost: address, dnsPort: Number(resolver) }, asked, 'UNKNOWN_66', {
@@ -85,7 +73,7 @@ let names = 0
 
 /** A domain whose CDS have just changed. */
 async function changedDomain(): Promise<string> {
-  const name = await newDomain(account.api, `told${++names}.example`)
+  const name = await newDomain(account().api, `told${++names}.example`)
   const [done, text] = await commandsOn(() => service().system)('dnssec', 'announce-removal', name)
   if (!done) throw new Error(text)
   return name
@@ -132,8 +120,8 @@ for (const [what, owner] of [
 }
 
 test('other records, and undone wishes, are no news', async (t) => {
-  const name = await newDomain(account.api)
-  await newRRset(account.api, name, { subname: '', type: 'MX', ttl: 3600, records: ['10 mx.example.'] })
+  const name = await newDomain(account().api)
+  await newRRset(account().api, name, { subname: '', type: 'MX', ttl: 3600, records: ['10 mx.example.'] })
   t.is(await attempts(name), undefined)
   const zoneplane = commandsOn(() => service().system)
   await zoneplane('dnssec', 'announce-removal', '--undo', name)
@@ -144,7 +132,7 @@ test('other records, and undone wishes, are no news', async (t) => {
 })
 
 test('a rollover is news when the parent shall have another DS, and only then', async (t) => {
-  const { api } = account
+  const { api } = account()
   const name = await newDomain(api, `rolled${++names}.example`)
   const path = `/domains/${name}/rollover/`
   const phase = async () => ((await api.get(path)).json as { phase?: string }).phase
@@ -164,7 +152,7 @@ test('a rollover is news when the parent shall have another DS, and only then', 
 test('a parent without DSYNC is not told, and not asked again', async (t) => {
   const name = await changedDomain()
   const before = await counted('unwanted')
-  await world.delegate([])
+  await world().delegate([])
   // Another type, another scheme, and no port.
   for (const [port, scheme] of [[await startTarget(), 2], [0, 1]] as const) {
     await publish('*._dsync.example', port, { scheme, asked: name.replace('.', '._dsync.') })
@@ -202,7 +190,7 @@ for (const [what, outcome, answer] of FAILURES) {
 }
 
 test('a target whose address is not globally reachable is left alone', async (t) => {
-  service().system.parents = world.parents((address) => address !== ADDRESS)
+  service().system.parents = world().parents((address) => address !== ADDRESS)
   const name = await changedDomain()
   await publish('*._dsync.example', await startTarget(), { asked: name.replace('.', '._dsync.') })
   const before = await counted('unreachable')

@@ -9,7 +9,7 @@ import * as store from '../../src/store/domains/rollovers.ts'
 import { currentTime, later } from '../../src/time.ts'
 import { emailOf } from '../support/clients/accounts.ts'
 import { commandsOn } from '../support/command-line.ts'
-import { startWorld, type World } from '../support/dns/world.ts'
+import { delegation, useWorld } from '../support/dns/world.ts'
 import { useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
 
@@ -17,30 +17,20 @@ import { test } from '../support/serial.ts'
 // in the queue, and the tests themselves look at the rollovers.
 
 const servers = useServers()
-let world: World
+const world = useWorld(servers)
 let now = currentTime()
 let email: string
 
-test.before('a world above', async () => {
-  const { system, owner, powerDns } = servers()
-  world = await startWorld(powerDns)
+test.before('time is that of the tests', async () => {
+  const { system, owner } = servers()
   email = await emailOf(system, owner.id)
-  Object.assign(system, { parents: world.parents(), now: () => now })
-})
-
-test.after.always(async () => {
-  await (world as World | undefined)?.close()
+  Object.assign(system, { parents: world().parents(), now: () => now })
 })
 
 const HOUR = 3_600
 const DAY = 86_400
 
-async function delegate(name: string, ds: string[]): Promise<void> {
-  await world.delegate([
-    ...['ns1', 'ns2'].map((host) => `${name}. NS ${host}.zoneplane.test.`),
-    ...ds.map((content) => `${name}. DS ${content}`),
-  ])
-}
+const delegate = (name: string, ds: string[]) => world().delegate(delegation(name, ds))
 
 /** Lets time pass, and then looks at the rollover. */
 async function pass(name: string, seconds: number): Promise<void> {

@@ -14,7 +14,7 @@ import { bootstrap } from '../support/dns/bootstrap.ts'
 import { type Double, reply, startDouble } from '../support/dns/double.ts'
 import { type SignedRoot, startSignedRoot } from '../support/dns/signed-root.ts'
 import { query, rrsetsOf, servedSerial } from '../support/dns/wire.ts'
-import { dsync } from '../support/dns/world.ts'
+import { dsync, FAST } from '../support/dns/world.ts'
 import { eventually, eventuallyIs } from '../support/eventually.ts'
 import { type OwnService, useServers } from '../support/harness.ts'
 import { type SignedParent, startParent } from '../support/rollovers/parent.ts'
@@ -73,8 +73,7 @@ test.before('a signed world', async () => {
     MINIMUM_TTL: '1',
   })
   const resolvers = [{ address: root.resolver.dnsHost, port: root.resolver.dnsPort }]
-  const clock = { now: () => 50 * performance.now(), sleep: (time: number) => new Promise((wake) => setTimeout(wake, time / 50)) } // prettier-ignore
-  const parents = new Parents({ resolvers, isAllowed: () => true, port, clock })
+  const parents = new Parents({ resolvers, isAllowed: () => true, port, clock: FAST })
   Object.assign(service.system, { parents, now: () => now })
   const zoneplane = commandsOn(() => service.system)
   const email = await emailOf(system, owner.id)

@@ -1,11 +1,11 @@
+import test from 'ava'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { INQUIRY_TIME, Parents } from '../../../src/nameserver/parents/parents.ts'
 import { newFolder } from '../servers/folders.ts'
 import { freePort, ownNetwork } from '../servers/ports.ts'
-import { installed } from '../servers/programs.ts'
-import { type RestartableServer, startRestartable } from '../servers/secondaries.ts'
+import { type RestartableServer, startKnot, startResolver } from '../servers/secondaries.ts'
 import type { Server } from './dns.ts'
 
 // A world above our nameservers: a root, the zone `example` on two nameservers of it (Knot), and a recursive resolver
@@ -44,7 +44,25 @@ export function dsync(owner: string, { target, port }: { target: string; port: n
   return `${owner}. TYPE66 \\# ${data.length} ${data.toString('hex')}`
 }
 
+/** The lines that delegate a domain to us with these DS. */
+export function delegation(name: string, ds: string[]): Lines {
+  const hosts = ['ns1', 'ns2'].map((host) => `${name}. NS ${host}.zoneplane.test.`)
+  return [...hosts, ...ds.map((content) => `${name}. DS ${content}`)]
+}
+
 const SOA = 'SOA a.nic.example. hostmaster.nic.example. 1 3600 600 1209600 60'
+
+/** A world above these servers, for the tests of a file. */
+export function useWorld(servers: () => { powerDns: Server }): () => World {
+  let world: World | undefined
+  test.serial.before('a world above', async () => {
+    world = await startWorld(servers().powerDns)
+  })
+  test.after.always('it ends', async () => {
+    await world?.close()
+  })
+  return () => world!
+}
 
 /** @param powerDns serves the domains, as `ns1.zoneplane.test` and `ns2`; at the address of `silent`, nobody answers */
 export async function startWorld({ dnsHost, dnsPort }: Server): Promise<World> {
@@ -58,12 +76,13 @@ export async function startWorld({ dnsHost, dnsPort }: Server): Promise<World> {
   ]
   const glue = [`a.nic.example. A ${a}`, `b.nic.example. A ${b}`]
   const apex = ['example. NS a.nic.example.', 'example. NS b.nic.example.', ...glue]
-  const rootServer = await startKnot(at(root), '.', [`. ${SOA}`, '. NS r.', `r. A ${root}`, ...nameservers, ...apex])
+  const rootZone = [`. ${SOA}`, '. NS r.', `r. A ${root}`, ...nameservers, ...apex]
+  const rootServer = await startKnot(at(root), '.', writeZone(newFolder(), rootZone))
   const folders = { a: newFolder(), b: newFolder() }
   const zone = (lines: Lines) => [`example. ${SOA}`, ...apex, ...lines]
   const servers = {
-    a: await startKnot(at(a!), 'example', zone([]), folders.a),
-    b: await startKnot(at(b!), 'example', zone([]), folders.b),
+    a: await startKnot(at(a!), 'example', writeZone(folders.a, zone([]))),
+    b: await startKnot(at(b!), 'example', writeZone(folders.b, zone([]))),
   }
   const { resolver, bind } = await startOnFreePort(at(root))
   return {
@@ -94,36 +113,13 @@ export async function startWorld({ dnsHost, dnsPort }: Server): Promise<World> {
   }
 }
 
-function writeZone(folder: string, lines: string[]): void {
+function writeZone(folder: string, lines: string[]): string {
   writeFileSync(join(folder, 'zone'), ['$TTL 60', ...lines, ''].join('\n'))
+  return folder
 }
 
-async function startKnot(
-  server: Server,
-  zone: string,
-  lines: string[],
-  folder = newFolder(),
-): Promise<RestartableServer> {
-  writeZone(folder, lines)
-  const file = join(folder, 'knot.conf')
-  writeFileSync(
-    file,
-    `
-server:
-  rundir: ${folder}
-  listen: ${server.dnsHost}@${server.dnsPort}
-database:
-  storage: ${folder}
-zone:
-  - domain: ${zone}
-    storage: ${folder}
-    file: zone
-    zonefile-load: whole
-    journal-content: none
-`,
-  )
-  return startRestartable(server, installed('knotd'), ['-c', file], folder)
-}
+/** It does not validate, and forgets failures at once. */
+const FORGETFUL = 'dnssec-validation no; minimal-responses yes; servfail-ttl 0;'
 
 /** Starts a resolver on a free port; on another one if somebody takes it before. */
 async function startOnFreePort(root: Server): Promise<{ resolver: Server; bind: RestartableServer }> {
@@ -131,29 +127,9 @@ async function startOnFreePort(root: Server): Promise<{ resolver: Server; bind: 
     // BIND listens only on addresses that an interface has.
     const resolver = { dnsHost: '127.0.0.1', dnsPort: await freePort() }
     try {
-      return { resolver, bind: await startResolver(resolver, root) }
+      return { resolver, bind: await startResolver(resolver, root, FORGETFUL) }
     } catch (error) {
       if (tries === 5) throw error
     }
   }
-}
-
-/** Starts a resolver that asks all nameservers on the port of the root, and forgets soon, failures at once. */
-async function startResolver(server: Server, root: Server): Promise<RestartableServer> {
-  const folder = newFolder()
-  const file = join(folder, 'named.conf')
-  writeFileSync(join(folder, 'root'), `. 3600 NS r.\nr. 3600 A ${root.dnsHost}\n`)
-  writeFileSync(
-    file,
-    `
-options {
-  directory "${folder}"; pid-file none; session-keyfile "${folder}/session.key"; port ${root.dnsPort};
-  listen-on port ${server.dnsPort} { ${server.dnsHost}; }; listen-on-v6 { none; }; recursion yes; allow-recursion { any; };
-  dnssec-validation no; empty-zones-enable no; minimal-responses yes; max-cache-ttl 1; max-ncache-ttl 1; servfail-ttl 0;
-};
-controls { };
-zone "." { type hint; file "root"; };
-`,
-  )
-  return startRestartable(server, installed('named'), ['-g', '-4', '-n', '1', '-c', file], folder)
 }

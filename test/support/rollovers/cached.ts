@@ -47,6 +47,7 @@ class Shown<T> {
   readonly stays: Stay<T>[] = []
   readonly #last = new Map<string, Stay<T>>()
 
+  /** @param server and what it was asked for */
   note(server: string, state: T, { sent, received, ttl }: Answered): void {
     const text = JSON.stringify(state)
     const until = sent + ttl * 1_000
@@ -64,28 +65,16 @@ class Shown<T> {
 
 /** All that caches may have of a domain. */
 export class Cached {
-  readonly #ds = new Shown<DsSet>()
-  readonly #keys = new Shown<KeySet>()
-  readonly #data = new Shown<SignedData>()
-
-  noteDs(server: string, state: DsSet, answered: Answered): void {
-    this.#ds.note(server, state, answered)
-  }
-
-  noteKeys(server: string, state: KeySet, answered: Answered): void {
-    this.#keys.note(server, state, answered)
-  }
-
-  noteData(server: string, state: SignedData, answered: Answered): void {
-    this.#data.note(`${server} ${state.what}`, state, answered)
-  }
+  readonly ds = new Shown<DsSet>()
+  readonly keys = new Shown<KeySet>()
+  readonly data = new Shown<SignedData>()
 
   /** Returns what validators would reject. */
   problems(): string[] {
     const found = new Set<string>()
-    for (const ds of this.#ds.stays) {
-      for (const keys of this.#keys.stays.filter((stay) => overlap(ds, stay))) {
-        for (const data of this.#data.stays.filter((stay) => overlap(ds, stay) && overlap(keys, stay))) {
+    for (const ds of this.ds.stays) {
+      for (const keys of this.keys.stays.filter((stay) => overlap(ds, stay))) {
+        for (const data of this.data.stays.filter((stay) => overlap(ds, stay) && overlap(keys, stay))) {
           const problem = problemOf(ds.state, keys.state, data.state, keys.looks > PASSING)
           if (problem !== undefined) found.add(problem)
         }

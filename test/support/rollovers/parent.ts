@@ -7,8 +7,7 @@ import { ask, type Server } from '../dns/dns.ts'
 import { eventually } from '../eventually.ts'
 import { newFolder } from '../servers/folders.ts'
 import { ownNetwork } from '../servers/ports.ts'
-import { installed } from '../servers/programs.ts'
-import { type RestartableServer, startRestartable } from '../servers/secondaries.ts'
+import { type RestartableServer, startKnot } from '../servers/secondaries.ts'
 
 const run = promisify(execFile)
 
@@ -74,26 +73,8 @@ export async function startParent(
   }
 
   async function start(i: 0 | 1): Promise<RestartableServer> {
-    const folder = folders[i]
-    await write(folder)
-    const file = join(folder, 'knot.conf')
-    writeFileSync(
-      file,
-      `
-server:
-  rundir: ${folder}
-  listen: ${addresses[i]}@${port}
-database:
-  storage: ${folder}
-zone:
-  - domain: example
-    storage: ${folder}
-    file: zone
-    zonefile-load: whole
-    journal-content: none
-`,
-    )
-    return startRestartable({ dnsHost: addresses[i], dnsPort: port }, installed('knotd'), ['-c', file], folder)
+    await write(folders[i])
+    return startKnot({ dnsHost: addresses[i], dnsPort: port }, 'example', folders[i])
   }
 
   serial++

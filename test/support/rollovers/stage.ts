@@ -1,3 +1,4 @@
+import test from 'ava'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Parents } from '../../../src/nameserver/parents/parents.ts'
 import type { System } from '../../../src/system.ts'
@@ -5,6 +6,8 @@ import { domainOf, newDomain, newRRset, succeeded } from '../clients/api.ts'
 import type { Client } from '../clients/client.ts'
 import type { Server } from '../dns/dns.ts'
 import { query, rrsetsOf, type WireRecord } from '../dns/wire.ts'
+import { FAST } from '../dns/world.ts'
+import type { TestService } from '../harness.ts'
 import { DS_TTL, type SignedParent, startParent } from './parent.ts'
 import { type Resolvers, startResolvers } from './resolvers.ts'
 import { Watch } from './watch.ts'
@@ -18,9 +21,6 @@ const LONG_TTL = 20
 
 /** The settings of a service on the stage. */
 export const SETTINGS = { MINIMUM_TTL: '1' }
-
-/** How much faster the service asks the parent than in earnest. */
-const SPEED = 50
 
 /** Milliseconds between two looks of a parent at CDS, and of a test at a rollover. */
 const LOOK_PAUSE = 200
@@ -50,6 +50,19 @@ export interface Stage {
   close(): Promise<void>
 }
 
+/** The stage of a service with SETTINGS and WAITS, for domains with these names. */
+export function useStage(service: () => Pick<TestService, 'system' | 'powerDns'>, names: string[]): () => Stage {
+  let stage: Stage | undefined
+  test.before('the stage', async () => {
+    stage = await startStage([service().powerDns], names)
+    stage.place(service().system)
+  })
+  test.after.always('the stage ends', async () => {
+    await stage?.close()
+  })
+  return () => stage!
+}
+
 /** @param nameservers of the domains with these names; the first is the PowerDNS of the service */
 export async function startStage(nameservers: readonly [Server, ...Server[]], names: string[]): Promise<Stage> {
   const [{ dnsPort: port }] = nameservers
@@ -61,11 +74,9 @@ export async function startStage(nameservers: readonly [Server, ...Server[]], na
     resolvers,
     place(system) {
       const endpoints = [{ address: resolvers.any.dnsHost, port }]
-      const clock = {
-        now: () => SPEED * performance.now(),
-        sleep: (milliseconds: number) => sleep(milliseconds / SPEED),
-      }
-      Object.assign(system, { parents: new Parents({ resolvers: endpoints, isAllowed: () => true, port, clock }) })
+      Object.assign(system, {
+        parents: new Parents({ resolvers: endpoints, isAllowed: () => true, port, clock: FAST }),
+      })
     },
     async addDomain(api, name) {
       await newDomain(api, name)

@@ -108,9 +108,9 @@ export class Watch {
     const received = performance.now()
     const { ttl = 0 } = [...answer.answers, ...answer.authorities].find((rr) => rr.type !== 'OPT') as { ttl?: number }
     const [id, when] = [`${server.dnsHost} ${server.dnsPort}`, { sent, received, ttl }]
-    if (type === 'DS') this.#cached.noteDs(id, dsIn(answer), when)
-    else if (type === 'DNSKEY') this.#cached.noteKeys(id, keysIn(this.#domain.name, answer), when)
-    else this.#cached.noteData(id, { what: name, signers: signersIn(answer) }, when)
+    if (type === 'DS') this.#cached.ds.note(id, dsIn(answer), when)
+    else if (type === 'DNSKEY') this.#cached.keys.note(id, keysIn(this.#domain.name, answer), when)
+    else this.#cached.data.note(`${id} ${name}`, { what: name, signers: signersIn(answer) }, when)
   }
 }
 

@@ -194,6 +194,57 @@ export async function startRestartable(
   }
 }
 
+/** Starts a Knot with one zone, which is the file `zone` in its folder. */
+export async function startKnot(server: Server, zone: string, folder: string): Promise<RestartableServer> {
+  const file = join(folder, 'knot.conf')
+  writeFileSync(
+    file,
+    `
+server:
+  rundir: ${folder}
+  listen: ${server.dnsHost}@${server.dnsPort}
+database:
+  storage: ${folder}
+zone:
+  - domain: ${zone}
+    storage: ${folder}
+    file: zone
+    zonefile-load: whole
+    journal-content: none
+`,
+  )
+  return startRestartable(server, installed('knotd'), ['-c', file], folder)
+}
+
+/**
+ * Starts a resolver (BIND) that asks all nameservers on the port of the root, and forgets soon.
+ * @param options, trust of its configuration: options besides, and other statements
+ */
+export async function startResolver(
+  server: Server,
+  root: Server,
+  options: string,
+  trust = '',
+): Promise<RestartableServer> {
+  const folder = newFolder()
+  const file = join(folder, 'named.conf')
+  writeFileSync(join(folder, 'root'), `. 3600 NS r.\nr. 3600 A ${root.dnsHost}\n`)
+  writeFileSync(
+    file,
+    `
+options {
+  directory "${folder}"; pid-file none; session-keyfile "${folder}/session.key"; port ${root.dnsPort};
+  listen-on port ${server.dnsPort} { ${server.dnsHost}; }; listen-on-v6 { none; }; recursion yes; allow-recursion { any; };
+  empty-zones-enable no; max-cache-ttl 1; max-ncache-ttl 1; ${options}
+};
+controls { };
+${trust}
+zone "." { type hint; file "root"; };
+`,
+  )
+  return startRestartable(server, installed('named'), ['-g', '-4', '-n', '1', '-c', file], folder)
+}
+
 /** Whether a nameserver answers. */
 export async function answers(server: Server): Promise<boolean> {
   return ask(server, 'nothing.invalid', 'SOA').then(
