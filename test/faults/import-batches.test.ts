@@ -4,12 +4,13 @@ import { answerTime, COLLECTION_ITEMS, requestSize } from '../../src/limits.ts'
 import { reconcileAll } from '../../src/service/repair/reconcile.ts'
 import { query } from '../../src/store/database.ts'
 import { dsIn } from '../support/clients/api.ts'
+import { discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
 import { ask, lookUp } from '../support/dns/dns.ts'
 import { validate } from '../support/dns/validators.ts'
 import { eventuallyIs } from '../support/eventually.ts'
 import { useServed, useServers } from '../support/harness.ts'
 import { test } from '../support/serial.ts'
-import type { Call } from '../support/servers/proxy.ts'
+import { type Call, toZone } from '../support/servers/proxy.ts'
 import { unrepaired } from '../support/state/marks.ts'
 
 // A zone with more RRsets than one request to PowerDNS takes is created in batches; nobody sees a part of it.
@@ -28,18 +29,16 @@ async function domainExists(name: string): Promise<boolean> {
   return (await query(servers().system.db, 'select from domains where name = :name', { name })).length > 0
 }
 
-const patches = (name: string) => (call: Call) => call.method === 'PATCH' && call.path === `/zones/${name}.`
-
-const puts = (name: string) => (call: Call) => call.method === 'PUT' && call.path === `/zones/${name}.`
+const [patches, puts] = [toZone('PATCH'), toZone('PUT')]
 
 /** The requests that make the zone, in order. */
 const CALLS: Record<string, (call: Call, name: string) => boolean> = {
   'the one that makes the zone': ({ method, body }, name) => method === 'POST' && body.includes(`"${name}."`),
-  'the one that configures it': (call, name) => puts(name)(call) && call.body.includes('nsec3param'),
-  'the first batch': (call, name) => patches(name)(call) && call.body.includes(`"h0.${name}."`),
-  'the one that switches rectification on': (call, name) => puts(name)(call) && !call.body.includes('nsec3param'),
+  'the one that configures it': (call, name) => puts(call, name) && call.body.includes('nsec3param'),
+  'the first batch': (call, name) => patches(call, name) && call.body.includes(`"h0.${name}."`),
+  'the one that switches rectification on': (call, name) => puts(call, name) && !call.body.includes('nsec3param'),
   'the last batch, with the SOA': (call, name) =>
-    patches(name)(call) && call.body.includes(`"h${RRSETS - 1}.${name}."`),
+    patches(call, name) && call.body.includes(`"h${RRSETS - 1}.${name}."`),
 }
 
 /** The status of the answer to a question about a name that was never asked for. */
@@ -103,6 +102,28 @@ test('if PowerDNS fails after any of the calls, the answer is 503, nothing is le
   await isWhole(t, name)
 })
 
+test('if the service is killed during any of the calls, which PowerDNS carries out, another process leaves nothing', async (t) => {
+  const { db } = servers().system
+  const flush = ({ path }: Call, name: string) => path === `/cache/flush?domain=${name}.`
+  const victims = [...Object.values(CALLS), flush].map((isIt) => ({ isIt, name: freshName() }))
+  for (const { isIt, name } of victims) {
+    const victim = await servers().start()
+    const stopped = servers().proxy.stop((call) => isIt(call, name))
+    const answering = victim.api.post('/domains/', { name, zonefile: ZONE_FILE }).catch((error: unknown) => error)
+    await stopped.arrived
+    await victim.kill()
+    // What was under way is carried out when nobody waits for it any more.
+    stopped.release('swallow')
+    t.true((await answering) instanceof Error, name)
+  }
+  await eventuallyIs(() => servers().proxy.open(), 0)
+  // Nothing is under way any more, so no process need wait for late requests.
+  await query(db, 'update marks set grace = 0, watch_until = now()')
+  await eventuallyIs(() => query(db, 'select zone from marks'), [])
+  t.deepEqual(await discrepanciesInTheEnd(servers()), [])
+  for (const { name } of victims) t.is(await statusOf(`h0.${name}`), 'REFUSED', name)
+})
+
 test('PowerDNS may take longer for the rectification of an imported zone than for a small request', async (t) => {
   const name = freshName()
   const stopped = servers().proxy.stop((call) => CALLS['the one that switches rectification on']!(call, name))
@@ -133,7 +154,7 @@ test('a zone with many long RRsets comes back', async (t) => {
   await eventuallyIs(() => unrepaired(servers(), name), [])
   t.is((await lookUp(servers().powerDns, `h${count}.${name}`, 'TXT')).length, 1)
   // To change one costs PowerDNS more than its number: the request, and the doubt about it, last longer.
-  const sent = servers().proxy.stop(patches(name))
+  const sent = servers().proxy.stop((call) => patches(call, name))
   const changing = service().api.patch(`/domains/${name}/rrsets/`, [
     { subname: 'h1', type: 'TXT', ttl: 120, records: [content] },
   ])
