@@ -182,11 +182,23 @@ test('problems that only the service can know are shown with their rows', async 
   await form.getByLabel('TTL').fill('7200')
   await form.getByRole('button', { name: 'Save' }).click()
   await apply(page)
-  t.is(await page.locator('.record-row > .problem').count(), 0)
-  t.is(await page.getByText('the service refused').count(), 0)
   t.deepEqual(await stored(zone), {
     ' NS': 'ns1.zoneplane.test.', 'www A': '192.0.2.1', 'good A': '192.0.2.5', 'short A': '192.0.2.6',
   }) // prettier-ignore
+})
+
+test('what the service has refused is not shown any more once it is applied', async (t) => {
+  const { page } = await openZone(rrset())
+  await stageNew(page, 'www', 'CNAME', 'other.example.')
+  await page.getByRole('button', { name: 'Review' }).click()
+  await page.getByText('the service refused 1, see the table').waitFor()
+  await page.getByRole('button', { name: 'Edit www A' }).click()
+  await page.getByRole('button', { name: 'Delete www A' }).click()
+  await apply(page)
+  t.is(await page.locator('.record-row > .problem').count(), 0)
+  await stageNew(page, 'x', 'A', '192.0.2.5')
+  await page.getByText(/^1 change to /).waitFor()
+  t.is(await page.getByText('the service refused').count(), 0)
 })
 
 test('what a token may not write is shown with its row', async (t) => {
