@@ -23,7 +23,7 @@ const ONLY_DEEP = /^deep\/full\//
  */
 export const PARTS: Record<string, RegExp> = {
   histories: /^deep\/histor(y|ies)\b/,
-  primaries: /^deep\/(primary-histories|full\/primary-secondaries)\b/,
+  primaries: /^deep\/(primary-histories|full\/(change-over-time|primary-secondaries))\b/,
   'write-path': /^deep\/(postgres-crash|standing-still|killed|bulk-killed|stop|catalog-histories)\b/,
   gateways: /^deep\/full\/(gateways|one-address)\b/,
   failover: /^deep\/(failover|former-primary|lost-changes|full\/rolling-restart)\b/,

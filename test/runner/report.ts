@@ -32,6 +32,8 @@ export class Report {
 
   /** @returns what to show at once: a failure, or what a test logs */
   read(line: string): string | undefined {
+    // What a failed test logs comes before its details.
+    if (line.startsWith('#   ')) return line.slice(2)
     if (this.#open !== undefined && (line.startsWith('  ') || line === '') && line !== '  ...') {
       if (line !== '  ---') this.#open.details.push(line.slice(4))
       return undefined
@@ -45,7 +47,7 @@ export class Report {
     else if (result === 'not ok') this.#open = { title, details: [] }
     if (failure !== undefined)
       return ['', `✘ ${failure.title}`, ...failure.lines.map((each) => `  ${each}`), ''].join('\n')
-    return line.startsWith('#   ') ? line.slice(2) : undefined
+    return undefined
   }
 
   /** When a test of a file has ended last, in milliseconds since the epoch; 0: none has. */

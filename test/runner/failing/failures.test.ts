@@ -7,6 +7,7 @@ import { useService } from '../../support/harness.ts'
 const service = useService()
 
 test('an assertion that fails', async (t) => {
+  t.log('before it fails')
   t.deepEqual({ status: (await service().anonymous.get('/domains/')).status }, { status: 200 })
 })
 
