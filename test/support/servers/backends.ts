@@ -49,7 +49,7 @@ async function postgres(): Promise<string[]> {
 }
 
 /** The settings of a backend with a new, empty database in a Postgres of its own, for several PowerDNS. */
-export async function makeSharedPostgres(): Promise<{ settings: string[]; drop: () => Promise<void> }> {
+export async function makeSharedPostgres(): Promise<{ settings: string[]; url: string; drop: () => Promise<void> }> {
   const server = await PostgresServer.start()
   await server.ask('create database powerdns', 'postgres')
   await server.ask(readFileSync(POSTGRES_SCHEMA, 'utf8') + STATISTICS, 'powerdns')
@@ -60,7 +60,7 @@ export async function makeSharedPostgres(): Promise<{ settings: string[]; drop: 
     'gpgsql-user=zoneplane',
     'gpgsql-dnssec=yes',
   ]
-  return { settings, drop: () => server.drop() }
+  return { settings, url: server.url.replace('/zoneplane?', '/powerdns?'), drop: () => server.drop() }
 }
 
 /** The tables of PowerDNS' PostgreSQL backend. */
