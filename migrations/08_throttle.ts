@@ -1,6 +1,9 @@
 import type { Knex } from 'knex'
 
-/** The shared counters of requests (contract §14). The table is unlogged: a crash of Postgres may lose them. */
+/**
+ * The shared counters of requests (contract §14), in the table that rate-limiter-flexible expects. It is unlogged: a
+ * crash of Postgres may lose them.
+ */
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
     create unlogged table throttle (key text primary key, points integer not null, expire bigint not null);

@@ -150,6 +150,8 @@ test('after too many wrong passwords, the browser solves a captcha', async () =>
     const { page } = await openTab({}, own.url)
     await signInWithPassword(page, email)
     await page.getByRole('heading', { name: 'Domains' }).waitFor()
+    // Its requests would fail once the service has ended.
+    await page.context().close()
   })
 })
 
@@ -159,5 +161,6 @@ test('a browser that cannot solve captchas over http says why', async (t) => {
     const { page } = await openTab({ path: 'sign-up' }, url)
     await page.getByText('It can do so only over https.').waitFor()
     await check(t, page, 'sign-up-without-https')
+    await page.context().close()
   })
 })
