@@ -99,10 +99,7 @@ export async function remove(access: Access, key: RRsetKey, terms: Terms): Promi
  */
 export async function writeMany(access: Access, method: Method, inputs: ItemInput[], terms: Terms): Promise<Written> {
   await using zone = await openZone(access, subnamesOf(inputs), { dryRun: terms.dryRun })
-  const changes = await inSlices(planMany(zone, method, inputs))
-  const isAnyPresent = changes.some(({ before }) => before !== undefined)
-  checkConditions(terms, tagOfDomain(zone.domain), isAnyPresent)
-  return await writeAll(zone, changes)
+  return await writeItems(zone, method, inputs, terms)
 }
 
 /**
@@ -117,10 +114,7 @@ export async function amend(
   { terms, source }: { terms: Terms; source: Source },
 ): Promise<Written> {
   await using zone = await openZone(access, subnames.filter(isSubname), { dryRun: terms.dryRun, source })
-  const changes = await inSlices(planMany(zone, 'PATCH', await inputs(zone.current)))
-  const isAnyPresent = changes.some(({ before }) => before !== undefined)
-  checkConditions(terms, tagOfDomain(zone.domain), isAnyPresent)
-  return await writeAll(zone, changes)
+  return await writeItems(zone, 'PATCH', await inputs(zone.current), terms)
 }
 
 /**
@@ -143,6 +137,14 @@ export async function writeAddresses(
 /** Returns the subnames in a request, without those that no RRset can have. */
 function subnamesOf(inputs: RRsetInput[]): string[] {
   return inputs.flatMap(({ subname = '', type }) => (type !== undefined && isSubname(subname) ? [subname] : []))
+}
+
+/** Plans and writes the items of a bulk request. @throws Invalid with the problems of each item, Denied, PreconditionFailed */
+async function writeItems(zone: Zone, method: Method, inputs: ItemInput[], terms: Terms): Promise<Written> {
+  const changes = await inSlices(planMany(zone, method, inputs))
+  const isAnyPresent = changes.some(({ before }) => before !== undefined)
+  checkConditions(terms, tagOfDomain(zone.domain), isAnyPresent)
+  return writeAll(zone, changes)
 }
 
 /** @throws Invalid if PowerDNS rejects the RRset, or it occludes another or would be occluded */
