@@ -6,7 +6,7 @@ import { commandsOn, runWith } from '../support/command-line.ts'
 import { ask, dataOf } from '../support/dns/dns.ts'
 import { eventually, eventuallyHas, eventuallyIs } from '../support/eventually.ts'
 import { test } from '../support/serial.ts'
-import { makeBackend } from '../support/servers/backends.ts'
+import { makeSharedPostgres } from '../support/servers/backends.ts'
 import { makeActive, type Pair, type Primary, servedAt, startPair } from '../support/servers/powerdns/pair.ts'
 import type { LocalService } from '../support/servers/service.ts'
 import { environmentFor, startService } from '../support/servers/service.ts'
@@ -16,6 +16,7 @@ import { environmentFor, startService } from '../support/servers/service.ts'
 const OPERATOR = 'operator@example.net'
 
 let pair: Pair
+let dropShared: () => Promise<void>
 let first: Primary
 let second: Primary
 let service: LocalService
@@ -32,7 +33,9 @@ const unsettled = () => query(service.system.db, 'select zone from marks where n
 const use = (primary: Primary) => makeActive(service.system, primary)
 
 test.before('the servers start', async () => {
-  pair = await startPair(await makeBackend('gsqlite3'))
+  const { settings, drop } = await makeSharedPostgres()
+  dropShared = drop
+  pair = await startPair(settings)
   ;[first, second] = pair.primaries
   service = await startService(pair.backends, { PDNS_FAILOVER: '0' })
   owner = await createAccount(service.system, service.url)
@@ -41,6 +44,7 @@ test.before('the servers start', async () => {
 test.after.always('the servers stop', async () => {
   await service.stop()
   await pair.close()
+  await dropShared()
 })
 
 test.afterEach.always('the proxies let everything pass', () => {
