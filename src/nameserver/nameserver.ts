@@ -163,12 +163,19 @@ export interface Catalog {
 export interface Catalogs {
   /** Reads a catalog zone; undefined: it does not exist. */
   read(catalog: string): Promise<Catalog | undefined>
-  /** Creates the zone with all its members at once. A failure may leave part of it, which `read` shows. */
-  create(catalog: string, serial: number, members: Map<string, string>): Promise<void>
-  /** Updates the zone atomically. @param removed ids */
-  update(catalog: string, serial: number, added: Map<string, string>, removed: string[]): Promise<void>
-  /** Makes the zone `sound`, together with the next update. */
-  configure(catalog: string): Promise<void>
+  /**
+   * Creates the zone with the added members at once, or changes it atomically, and makes it `sound`. A failure of a
+   * creation may leave part of it, which `read` shows.
+   * @param live what there is; undefined: the zone does not exist
+   * @param removed ids
+   */
+  publish(
+    catalog: string,
+    live: Pick<Catalog, 'sound'> | undefined,
+    serial: number,
+    added: Map<string, string>,
+    removed: string[],
+  ): Promise<void>
   remove(catalog: string): Promise<void>
 }
 
@@ -219,8 +226,8 @@ export interface Nameserver {
   keyStates(zone: Name): Promise<KeyState[]>
   /** Returns the zone's SOA serial as we set it, 0 if it has no SOA; undefined if the zone does not exist. */
   serial(zone: Name): Promise<number | undefined>
-  /** Reports whether the zone has this SOA serial, as we set it. Costs less than `serial` if it has. */
-  hasSerial(zone: Name, serial: number): Promise<boolean>
+  /** Reports whether the zone has this SOA serial, as we set it; undefined: none. Costs less than `serial` if it has. */
+  hasSerial(zone: Name, serial: number | undefined): Promise<boolean>
   /** Returns the serial that is served for a version that was published then; the nameserver may have increased it. */
   servedSerial(version: number, published: Timestamp): number
   /** Returns the SOA RRset that is served then for this version. */

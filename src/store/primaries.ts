@@ -7,17 +7,11 @@ export interface Primary {
   /** The number of the change-over that made it the active one; only grows. */
   term: number
   name: string
-  /** The seconds since the change-over, and since any process has had an answer of it. */
-  age: number
-  silence: number
 }
-
-const COLUMNS = `term, name, extract(epoch from clock_timestamp() - since)::float8 as age,
-  extract(epoch from clock_timestamp() - heard)::float8 as silence`
 
 /** Returns the active primary; undefined: there has never been more than one. */
 export async function find(db: Db): Promise<Primary | undefined> {
-  return maybeOne(db, `select ${COLUMNS} from primaries`)
+  return maybeOne(db, 'select term, name from primaries')
 }
 
 /** Returns the active primary. @param first the active one of a cluster that has none yet */
@@ -25,7 +19,7 @@ export async function current(db: Db, first: string): Promise<Primary> {
   const found = await find(db)
   if (found !== undefined) return found
   await query(db, 'insert into primaries (term, name) values (1, :first) on conflict do nothing', { first })
-  return one(db, `select ${COLUMNS} from primaries`)
+  return one(db, 'select term, name from primaries')
 }
 
 /** Notes that the active primary of this term has just answered. */

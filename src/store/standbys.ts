@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { answerTime, CLAIM_LIFETIME, OCTETS_AS_RRSET } from '../limits.ts'
-import { type Db, maybeOne, one, query, transaction } from './database.ts'
+import { type Db, maybeOne, query, transaction } from './database.ts'
 
 // The PowerDNS of a cluster with databases of their own, and the zones that may be older there (primaries.md). Commits
 // note them: `requireTerm` in primaries.ts.
@@ -40,11 +40,6 @@ export async function alone<T>(pool: Pool, work: (trx: Db) => Promise<T>): Promi
   })
 }
 
-/** Returns the names of the members with databases of their own. */
-export async function registered(db: Db): Promise<string[]> {
-  return (await query<{ name: string }>(db, 'select name from standbys order by name')).map(({ name }) => name)
-}
-
 /** Registers members with databases of their own. All later commits note their zones. */
 export async function register(pool: Pool, names: string[]): Promise<void> {
   const sql = 'insert into standbys (name) select unnest(cast(:names as text[])) on conflict do nothing'
@@ -65,7 +60,7 @@ export async function forget(pool: Pool, name: string): Promise<boolean> {
  */
 export async function distrust(trx: Db, members: string[], catalog: string | undefined): Promise<void> {
   await query(trx, 'delete from standbys where name <> all(cast(:members as text[]))', { members })
-  for (const name of await registered(trx)) if (name !== members[0]) await noteAll(trx, name, catalog)
+  for (const name of (await lags(trx)).keys()) if (name !== members[0]) await noteAll(trx, name, catalog)
 }
 
 /** Notes all domains as behind at a member, and one more zone; none at the active one. */
@@ -74,12 +69,23 @@ export async function noteAll(trx: Db, member: string, zone: string | undefined)
   await add(trx, sql, { member, zone: zone ?? null })
 }
 
+/** Domains, with the versions that they had. */
+type Found = { name: string; version: number }[]
+
+/** Selects the names of those that still have the same version. */
+const UNCHANGED = `select name from jsonb_to_recordset(cast(:found as jsonb)) as found (name text, version bigint)
+  join domains using (name, version)`
+
 /** Notes domains as behind at a member, but those that have other versions by now; none at the active one. */
-export async function note(trx: Db, member: string, found: { name: string; version: number }[]): Promise<void> {
-  const sql = `select domains.name from unnest(cast(:names as text[]), cast(:versions as bigint[])) as found (name, version)
-    join domains on domains.name = found.name and domains.version = found.version`
-  const names = found.map(({ name }) => name)
-  await add(trx, sql, { member, names, versions: found.map(({ version }) => version) })
+export async function note(trx: Db, member: string, found: Found): Promise<void> {
+  await add(trx, UNCHANGED, { member, found: JSON.stringify(found) })
+}
+
+/** Counts the domains that still have the same version, are not marked, and do not wait to be copied to a member. */
+export async function countSettled(db: Db, member: string, found: Found): Promise<number> {
+  const sql = `${UNCHANGED} where not exists (select from marks where zone = name)
+    and not exists (select from standby_zones where zone = name and member = :member)`
+  return (await query(db, sql, { member, found: JSON.stringify(found) })).length
 }
 
 /**
@@ -163,47 +169,23 @@ export async function postpone(db: Db, { member, zone, claim }: Behind, pause: n
   )
 }
 
-/** Lets all zones of a member be due at once that no worker has. */
-export async function hasten(db: Db, member: string): Promise<void> {
-  const sql = 'update standby_zones set due = clock_timestamp() where member = :member and claim is null'
-  await query(db, sql, { member })
-}
-
-/** Returns the zones that are behind at a member. */
-export async function behind(db: Db, member: string): Promise<string[]> {
-  const sql = 'select zone from standby_zones where member = :member'
-  return (await query<{ zone: string }>(db, sql, { member })).map(({ zone }) => zone)
-}
-
 /** How far a member with a database of its own is behind. */
 export interface Lag {
-  name: string
   /** The number of zones that may be older there. */
   behind: number
   /** The seconds since the oldest of these changes. */
   age: number
 }
 
-/** Returns the lag of each registered member; the active one has none. */
-export async function lags(db: Db): Promise<Lag[]> {
-  return query(
+/** Returns the lag of each registered member, by name, the active one included. */
+export async function lags(db: Db): Promise<Map<string, Lag>> {
+  const rows = await query<Lag & { name: string }>(
     db,
     `select standbys.name, count(zone) as behind,
        cast(coalesce(extract(epoch from clock_timestamp() - min(standby_zones.since)), 0) as float8) as age
      from standbys left join standby_zones on member = standbys.name group by standbys.name order by standbys.name`,
   )
-}
-
-/** Returns the time of the database. */
-export async function clock(db: Db): Promise<string> {
-  return (await one<{ now: string }>(db, 'select clock_timestamp()::text as now')).now
-}
-
-/** Counts the zones that have been behind at a member since then. */
-export async function countSince(db: Db, member: string, time: string): Promise<number> {
-  const sql = `select count(*) as number from standby_zones
-    where member = :member and since <= cast(cast(:time as text) as timestamptz)`
-  return (await one<{ number: number }>(db, sql, { member, time })).number
+  return new Map(rows.map(({ name, ...lag }) => [name, lag]))
 }
 
 /**

@@ -6,12 +6,6 @@ export interface Member {
   nameserver: Nameserver
 }
 
-/** The member that is the active one, since the change-over with this number. */
-export interface Term {
-  term: number
-  name: string
-}
-
 /**
  * Nameservers of which one at a time, the active one, gets the changes (primaries.md). Postgres stores which; the
  * process follows. Nothing outside of this class assumes that there is one nameserver, or that it stays the same.
@@ -44,8 +38,8 @@ export class Cluster {
     return this.members.filter((member) => member !== this.#active)
   }
 
-  /** Uses the member of a term from now on. @returns false if the cluster lacks it: then all stays as it was */
-  follow({ term, name }: Term): boolean {
+  /** Uses the member of a change-over from now on. @returns false if the cluster lacks it: then all stays as it was */
+  follow({ term, name }: { term: number; name: string }): boolean {
     const member = this.members.find((each) => each.name === name)
     if (member === undefined) return false
     this.#active = member

@@ -48,22 +48,27 @@ export class PowerDnsCatalogs implements Catalogs {
     }
   }
 
-  async create(catalog: string, serial: number, members: Map<string, string>): Promise<void> {
-    const rrsets = [...base(catalog, serial), ...pointers(catalog, members)].map(asJson)
-    const body = JSON.stringify({ name: absolute(catalog), nameservers: [], ...this.#settings, rrsets })
-    await this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body)
-    await flush(this.#api, absolute(catalog))
-  }
-
-  async update(catalog: string, serial: number, added: Map<string, string>, removed: string[]): Promise<void> {
+  async publish(
+    catalog: string,
+    live: Pick<Catalog, 'sound'> | undefined,
+    serial: number,
+    added: Map<string, string>,
+    removed: string[],
+  ): Promise<void> {
+    if (live === undefined) return this.#create(catalog, serial, added)
+    if (!live.sound)
+      await this.#api.call('PUT', zonePath(absolute(catalog)), answerTime(0), JSON.stringify(this.#settings))
     const gone = removed.map((id) => ({ ...asJson(pointer(catalog, id, '')), records: [] }))
     const rrsets = [...gone, ...[...pointers(catalog, added), ...base(catalog, serial)].map(asJson)]
     const body = JSON.stringify({ rrsets })
     await this.#api.call('PATCH', zonePath(absolute(catalog)), answerTime(rrsets.length), body)
   }
 
-  async configure(catalog: string): Promise<void> {
-    await this.#api.call('PUT', zonePath(absolute(catalog)), answerTime(0), JSON.stringify(this.#settings))
+  async #create(catalog: string, serial: number, members: Map<string, string>): Promise<void> {
+    const rrsets = [...base(catalog, serial), ...pointers(catalog, members)].map(asJson)
+    const body = JSON.stringify({ name: absolute(catalog), nameservers: [], ...this.#settings, rrsets })
+    await this.#api.call('POST', '/zones?rrsets=false', answerTime(rrsets.length), body)
+    await flush(this.#api, absolute(catalog))
   }
 
   async remove(catalog: string): Promise<void> {

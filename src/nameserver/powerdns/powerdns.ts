@@ -148,9 +148,9 @@ export class PowerDns implements Nameserver {
     return readSerial(this.#api, zone)
   }
 
-  async hasSerial(zone: Name, serial: number): Promise<boolean> {
+  async hasSerial(zone: Name, serial: number | undefined): Promise<boolean> {
     const served = await this.#dns?.ask(relative(zone), DNS_ANSWER_TIME)
-    if (served?.serial === servedSerial(serial, currentTime())) return true
+    if (serial !== undefined && served?.serial === servedSerial(serial, currentTime())) return true
     return (await this.serial(zone)) === serial
   }
 

@@ -56,7 +56,7 @@ async function check(system: System): Promise<Health> {
 
 /** Reports whether no standby is far behind. */
 async function areCurrent({ pools }: System): Promise<boolean> {
-  return (await lags(pools.counters)).every(({ age }) => age <= STANDBY_LAG)
+  return [...(await lags(pools.counters)).values()].every(({ age }) => age <= STANDBY_LAG)
 }
 
 /** Awaits a check, which fails by an error or by the result false. */

@@ -58,9 +58,9 @@ export async function measure(system: System, metrics: Metrics, version: string)
   await measureBackends(system, metrics)
   await measureDatabase(system, metrics, version)
   if (system.primaries.standbys.length === 0) return
-  for (const { name, behind, age } of await lags(system.db)) {
-    metrics.set('zoneplane_standby_zones_behind', { primary: name }, behind)
-    metrics.set('zoneplane_standby_lag_seconds', { primary: name }, age)
+  for (const [primary, { behind, age }] of await lags(system.db)) {
+    metrics.set('zoneplane_standby_zones_behind', { primary }, behind)
+    metrics.set('zoneplane_standby_lag_seconds', { primary }, age)
   }
 }
 

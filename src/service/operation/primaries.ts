@@ -1,78 +1,51 @@
-import { absolute } from '../../dns/names.ts'
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Conflict, NotFound } from '../../errors.ts'
 import type { Member } from '../../nameserver/cluster/cluster.ts'
-import type { Nameserver } from '../../nameserver/nameserver.ts'
+import { NSEC, STANDBY_SCRATCH_ZONE } from '../../nameserver/nameserver.ts'
 import { transaction } from '../../store/database.ts'
-import * as domains from '../../store/domains/domains.ts'
 import * as store from '../../store/primaries.ts'
 import * as standbys from '../../store/standbys.ts'
-import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
-import { serialOf } from '../repair/standbys.ts'
-import { TOLERANCE } from './change-over.ts'
+import { copyDue } from '../repair/standbys.ts'
+import { requireZones } from './change-over.ts'
 
 // What the operator sees and does of several PowerDNS (primaries.md).
 
 /** Milliseconds that a primary has to answer an operator. */
 const ANSWER_TIME = 5_000
 
-/**
- * Counts the zones, and those that a member does not have as Postgres says. Zones that are marked, or written meanwhile, do
- * not count, unless they are to be copied there.
- */
-async function lagOf(
-  db: System['db'],
-  member: string,
-  nameserver: Nameserver,
-): Promise<{ behind: number; all: number }> {
-  const read = () => transaction(db, (trx) => domains.versions(trx))
-  const before = await read()
-  const serials = await nameserver.serials()
-  const now = new Map((await read()).map(({ id, version }) => [id, version]))
-  const marked = new Set((await marks.list(db)).map(({ zone }) => zone))
-  const behind = new Set(await standbys.behind(db, member))
-  for (const domain of before) {
-    const { id, name, version } = domain
-    const isWritten = now.get(id) !== version || marked.has(name)
-    if (!isWritten && serials.get(absolute(name)) !== serialOf(domain)) behind.add(name)
-  }
-  return { behind: behind.size, all: before.length }
-}
-
 /** A primary, for the operator. */
 export interface PrimaryStatus {
   name: string
   active: boolean
   answers: boolean
-  /** True if it has a database of its own, to which zones are copied. */
-  own: boolean
-  /** The number of its zones that differ from Postgres, or wait to be copied; null if it does not answer. */
+  /** The number of zones that wait to be copied to its own database; null if it has none of its own. */
   behind: number | null
 }
 
 /** Lists the primaries in PDNS_API_URL. @throws Unavailable */
 export async function listPrimaries({ db, primaries }: System): Promise<PrimaryStatus[]> {
   const active = (await store.find(db))?.name ?? primaries.active.name
-  const own = await standbys.registered(db)
+  const lags = await standbys.lags(db)
   return Promise.all(
     primaries.members.map(async ({ name, nameserver }) => {
       const answers = await nameserver.answers(ANSWER_TIME)
-      const behind = answers ? (await lagOf(db, name, nameserver)).behind : null
-      return { name, active: name === active, answers, own: own.includes(name), behind }
+      return { name, active: name === active, answers, behind: lags.get(name)?.behind ?? null }
     }),
   )
 }
 
-/** Returns a member that is not the active one, and the active one. @throws NotFound, Conflict */
-export async function standbyNamed(
-  { db, primaries }: Pick<System, 'db' | 'primaries'>,
+/** Returns a member that is not the active one, and that. @throws NotFound, Conflict */
+async function standbyNamed(
+  { db, primaries }: System,
   name: string,
 ): Promise<{ member: Member; known: store.Primary }> {
   const member = primaries.members.find((each) => each.name === name)
-  if (member === undefined)
-    throw new NotFound(
-      `${name} is not in PDNS_API_URL, which has ${primaries.members.map((each) => each.name).join(', ')}`,
-    )
+  if (member === undefined) {
+    const names = primaries.members.map((each) => each.name).join(', ')
+    throw new NotFound(`${name} is not in PDNS_API_URL, which has ${names}`)
+  }
   const known = await store.current(db, primaries.active.name)
   if (known.name === name) throw new Conflict(`${name} is the active primary already`)
   return { member, known }
@@ -80,15 +53,80 @@ export async function standbyNamed(
 
 /**
  * Makes this primary the active one. The services follow within a second.
- * @param options.force also if zones differ there, which are repaired then
+ * @param options.force also if it lacks zones, which are repaired then
  * @throws NotFound, Conflict, NameserverFailure, Unavailable
  */
-export async function changeTo({ db, primaries }: System, name: string, { force }: { force: boolean }): Promise<void> {
-  const { member, known } = await standbyNamed({ db, primaries }, name)
+export async function changeTo(system: System, name: string, { force }: { force: boolean }): Promise<void> {
+  const { member, known } = await standbyNamed(system, name)
   await member.nameserver.probe()
-  const { behind, all } = await lagOf(db, name, member.nameserver)
-  const tolerance = (await standbys.registered(db)).includes(name) ? TOLERANCE : 0
-  if (behind > all * tolerance && !force)
-    throw new Conflict(`${behind} of ${all} zones differ at ${name}; with --force, the service repairs them there`)
-  if (!(await store.change(db, known.term, name, 0))) throw new Conflict('Somebody else has changed over meanwhile.')
+  if (!force) await requireZones(system, member)
+  if (!(await store.change(system.db, known.term, name, 0)))
+    throw new Conflict('Somebody else has changed over meanwhile.')
+}
+
+/** Milliseconds between two reports of progress, and before the next attempt if there is none; the number of these. */
+const REPORT_PAUSE = 2_000
+const COPY_PAUSE = 500
+const PATIENCE = 60
+
+/**
+ * Registers a standby with a database of its own, and copies all zones to it. Services do the same, also afterwards. It can
+ * be cut short, and done again.
+ * @returns the number of zones, and of those that could not be copied yet
+ * @throws NotFound, NameserverFailure, Unavailable; Conflict if it is the active one, or has the same database
+ */
+export async function sync(
+  system: System,
+  name: string,
+  tell: (done: number, all: number) => void,
+): Promise<{ all: number; left: number }> {
+  const { db, config } = system
+  const { member, known } = await standbyNamed(system, name)
+  await member.nameserver.probe()
+  if (!(await standbys.lags(db)).has(name)) {
+    if (await hasSameData(system, member))
+      throw new Conflict(`${name} has the same database as ${known.name}: there is nothing to copy`)
+    // The active one is a standby after a change-over.
+    await standbys.register(db, [name, known.name])
+  }
+  await transaction(db, (trx) => standbys.noteAll(trx, name, config.catalogZone))
+  const begun = performance.now()
+  const countLeft = async () => {
+    const elapsed = performance.now() - begun
+    const lag = (await standbys.lags(db)).get(name)
+    // Otherwise all that wait have been written since.
+    return lag !== undefined && lag.age * 1_000 > elapsed ? lag.behind : 0
+  }
+  const all = await countLeft()
+  let left = all
+  for (let idle = 0; left > 0 && idle < PATIENCE; idle++) {
+    await copyDue(system, member, AbortSignal.timeout(REPORT_PAUSE))
+    const now = await countLeft()
+    if (now < left) {
+      left = now
+      idle = 0
+      tell(all - left, all)
+    } else await sleep(COPY_PAUSE)
+  }
+  return { all, left }
+}
+
+/** Stops copying to a member. @throws NotFound, Conflict if it is the active one, Unavailable */
+export async function forget({ db }: System, name: string): Promise<void> {
+  if ((await store.find(db))?.name === name) throw new Conflict(`${name} is the active primary`)
+  if (!(await standbys.forget(db, name))) throw new NotFound(`no zones are copied to ${name}`)
+}
+
+/** Reports whether the active nameserver has the data of a standby: it gets a zone that is made there. */
+async function hasSameData({ nameserver: active }: System, { nameserver }: Member): Promise<boolean> {
+  const lease = { confirm: () => Promise.resolve() }
+  const zone = STANDBY_SCRATCH_ZONE
+  await nameserver.deleteZone(zone, lease)
+  const version = randomInt(1, 2 ** 31)
+  await nameserver.createZone({ zone, denial: NSEC, version, rrsets: [], ownCds: false }, [], lease)
+  try {
+    return (await active.serial(zone)) === version
+  } finally {
+    await nameserver.deleteZone(zone, lease)
+  }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { absolute } from '../../dns/names.ts'
 import { type FailureKind, NameserverFailure, reasonOf, Unavailable } from '../../errors.ts'
 import { RECOVERY_PAUSE } from '../../flow/background.ts'
@@ -53,11 +52,15 @@ export async function copyDue(system: System, member: Member, stopping?: AbortSi
   await Promise.all(Array.from({ length: COPIERS }, copy))
 }
 
-/** Milliseconds after which a zone that has changed while it was copied is due again. */
-const CHANGED_PAUSE = 1_000
-
-/** Milliseconds after which a copy is tried again if the standby is away. What it has not answered can still arrive there. */
-const PAUSES: Partial<Record<FailureKind, number>> = { unreachable: RECOVERY_PAUSE, unknown: DELIVERY_TIME }
+/**
+ * Milliseconds after which a copy is tried again if the standby is away, or if the zone has changed while it was copied.
+ * What the standby has not answered can still arrive there.
+ */
+const PAUSES: Partial<Record<FailureKind | 'superseded', number>> = {
+  unreachable: RECOVERY_PAUSE,
+  unknown: DELIVERY_TIME,
+  superseded: 1_000,
+}
 
 /** Copies one zone. @returns false if the standby does not answer */
 async function copyOne(system: System, nameserver: Nameserver, taken: Behind): Promise<boolean> {
@@ -65,23 +68,30 @@ async function copyOne(system: System, nameserver: Nameserver, taken: Behind): P
     await store.finish(system.db, taken, await copyZone(system, nameserver, taken))
     return true
   } catch (error) {
-    if (error instanceof Superseded) {
-      await store.postpone(system.db, taken, CHANGED_PAUSE)
-      return true
-    }
-    const kind = error instanceof NameserverFailure ? error.kind : 'failed'
+    const failure = error instanceof NameserverFailure ? error.kind : 'failed'
+    const kind = error instanceof Superseded ? 'superseded' : failure
     await store.postpone(system.db, taken, PAUSES[kind] ?? null)
-    system.log.error('zone could not be copied to a standby; retrying', {
-      primary: taken.member,
-      zone: taken.zone,
-      reason: reasonOf(error),
-    })
+    if (kind === 'superseded') return true
+    const [primary, zone, reason] = [taken.member, taken.zone, reasonOf(error)]
+    system.log.error('zone could not be copied to a standby; retrying', { primary, zone, reason })
     return PAUSES[kind] === undefined
   }
 }
 
 /** Another worker has the zone, or its standby is the active one now, or the zone has changed since it was read. */
 class Superseded extends Unavailable {}
+
+/** A zone that a worker copies. */
+interface Copy {
+  system: System
+  /** The standby. */
+  nameserver: Nameserver
+  taken: Behind
+  /** The right to send anything. */
+  lease: Lease
+  /** @throws Superseded if nobody may send what was read since the zone was taken */
+  requireUnchanged: () => Promise<void>
+}
 
 /**
  * Makes a zone at a standby equal to the database, with its keys. What is read between two looks at an unchanged `change`
@@ -94,65 +104,48 @@ async function copyZone(system: System, nameserver: Nameserver, taken: Behind): 
   const confirm = async (unchanged: boolean) => {
     if (!(await store.isOwn(db, taken, { unchanged }))) throw new Superseded(`${taken.zone} is another worker's`)
   }
-  const lease: Lease = { confirm: () => confirm(false) }
+  const lease = { confirm: () => confirm(false) }
+  const copy: Copy = { system, nameserver, taken, lease, requireUnchanged: () => confirm(true) }
   if (taken.zone === config.catalogZone) {
-    await copyCatalog(system, nameserver, taken.zone, () => confirm(true))
+    await copyCatalog(copy)
     return undefined
   }
   const domain = await domains.find(db, taken.zone)
   if (domain === undefined || domain.suspended !== null) {
-    const serial = await nameserver.serial(zone)
-    await confirm(true)
-    if (serial !== undefined) await nameserver.deleteZone(zone, lease)
+    await copy.requireUnchanged()
+    await nameserver.deleteZone(zone, lease)
     return undefined
   }
-  const rights = { lease, confirm: () => confirm(true) }
-  if (!(await copyChanges(system, nameserver, domain, taken, rights)))
-    await copyDomain(system, nameserver, domain, rights)
+  if (!(await copyChanges(copy, domain))) await copyDomain(copy, domain)
   if (!(await nameserver.hasSerial(zone, domain.version))) throw new NameserverFailure('failed', 'its serial differs')
   return domain.version
 }
 
-/** The rights of a worker that copies a zone. */
-interface Rights {
-  lease: Lease
-  /** @throws Superseded also if the zone has changed since it was taken */
-  confirm: () => Promise<void>
-}
-
 /** Sends the RRsets that differ. @returns false if they are not known, or the standby has another serial than it should */
-async function copyChanges(
-  { db }: System,
-  nameserver: Nameserver,
-  { name, denial, version, rectify }: Domain,
-  { served, changed }: Behind,
-  { lease, confirm }: Rights,
-): Promise<boolean> {
+async function copyChanges({ system, nameserver, taken, ...own }: Copy, domain: Domain): Promise<boolean> {
+  const { name, denial, version, rectify } = domain
+  const { served, changed } = taken
   const zone = absolute(name)
   if (served === null || changed === null || !(await nameserver.hasSerial(zone, served))) return false
-  const subnames = [...new Set(changed.map(([subname]) => subname))]
-  const found = await atSubnames(db, name, { subnames, ancestors: [] })
-  await confirm()
+  const subnames = new Set(changed.map(([subname]) => subname))
+  const found = await atSubnames(system.db, name, { subnames: [...subnames], ancestors: [] })
+  await own.requireUnchanged()
   const stored = new Map(found.map((rrset) => [rrsetKey(rrset), rrset]))
   const rrsets = changed.map(([subname, type]) => {
     return stored.get(rrsetKey({ subname, type })) ?? { subname, type, ttl: 0, records: [] }
   })
-  await nameserver.publish({ zone, denial, version, rrsets }, rectify, lease)
+  await nameserver.publish({ zone, denial, version, rrsets }, rectify, own.lease)
   return true
 }
 
-async function copyDomain(
-  system: System,
-  nameserver: Nameserver,
-  domain: Domain,
-  { lease, confirm }: Rights,
-): Promise<void> {
+/** Compares the whole zone, and sends what differs. */
+async function copyDomain({ system, nameserver, lease, requireUnchanged }: Copy, domain: Domain): Promise<void> {
   const { keys, ...target } = await wantedZone(system, domain)
   const { zone, transfers, rrsets } = target
   // It would get another key.
   if (keys.length === 0) throw new Error('its keys are not stored yet')
   const live = await nameserver.read(zone, transfers)
-  await confirm()
+  await requireUnchanged()
   const signing = openKeys(system, domain.name, keys)
   if (live?.complete !== true) {
     if (live !== undefined) await nameserver.deleteZone(zone, lease)
@@ -169,84 +162,38 @@ async function copyDomain(
 }
 
 /** Makes the catalog zone at a standby equal to what was published last. */
-async function copyCatalog(
-  { db }: System,
-  nameserver: Nameserver,
-  catalog: string,
-  confirm: () => Promise<void>,
-): Promise<void> {
-  const members = new Map((await catalogs.listed(db)).map(({ id, zone }) => [String(id), zone]))
-  const { sent: serial } = await past(db, catalog)
+async function copyCatalog({ system, nameserver, taken, requireUnchanged }: Copy): Promise<void> {
+  const catalog = taken.zone
+  const members = new Map((await catalogs.listed(system.db)).map(({ id, zone }) => [String(id), zone]))
+  const { sent: serial } = await past(system.db, catalog)
   // It was never published.
   if (serial === 0) return
   const live = await nameserver.catalogs.read(catalog)
-  await confirm()
-  if (live === undefined) {
-    await nameserver.catalogs.create(catalog, serial, members)
-    return
-  }
-  const added = new Map([...members].filter(([id, zone]) => live.members.get(id) !== zone))
-  const removed = [...live.members.keys()].filter((id) => !members.has(id))
-  if (live.sound && live.serial === serial && added.size + removed.length === 0) return
-  if (!live.sound) await nameserver.catalogs.configure(catalog)
-  await nameserver.catalogs.update(catalog, serial, added, removed)
+  const added = new Map([...members].filter(([id, zone]) => live?.members.get(id) !== zone))
+  const removed = [...(live?.members.keys() ?? [])].filter((id) => !members.has(id))
+  await requireUnchanged()
+  if (live?.sound === true && live.serial === serial && added.size + removed.length === 0) return
+  await nameserver.catalogs.publish(catalog, live, serial, added, removed)
 }
 
 /** Compares all serials at the standbys with databases of their own that answer. Notes the zones that differ. */
-export async function compareStandbys(system: System): Promise<void> {
-  const { db, log, primaries } = system
+export async function compareStandbys({ db, log, primaries }: System): Promise<void> {
   if (primaries.standbys.length === 0) return
-  const own = await store.registered(db)
-  for (const member of primaries.standbys.filter(({ name }) => own.includes(name))) {
-    if (!(await member.nameserver.answers(ANSWER_TIME))) continue
-    await compareStandby(system, member).catch((error: unknown) => {
-      log.error('zones at a standby could not be compared', { primary: member.name, reason: reasonOf(error) })
-    })
+  const own = await store.lags(db)
+  for (const { name, nameserver } of primaries.standbys) {
+    if (!own.has(name) || !(await nameserver.answers(ANSWER_TIME))) continue
+    try {
+      const versions = await transaction(db, (trx) => domains.versions(trx))
+      const serials = await nameserver.serials()
+      const differing = versions.filter((domain) => serials.get(absolute(domain.name)) !== serialOf(domain))
+      if (differing.length > 0) await transaction(db, (trx) => store.note(trx, name, differing))
+    } catch (error) {
+      log.error('zones at a standby could not be compared', { primary: name, reason: reasonOf(error) })
+    }
   }
 }
 
 /** Returns the serial that a domain has at a nameserver; undefined: it has no zone, because it is suspended. */
 export function serialOf({ version, suspended }: Pick<Domain, 'version' | 'suspended'>): number | undefined {
   return suspended === null ? version : undefined
-}
-
-/** Compares all serials at a standby. Notes the zones that differ. @throws NameserverFailure, Unavailable */
-export async function compareStandby({ db }: System, { name, nameserver }: Member): Promise<void> {
-  const versions = await transaction(db, (trx) => domains.versions(trx))
-  const serials = await nameserver.serials()
-  const differing = versions.filter((domain) => serials.get(absolute(domain.name)) !== serialOf(domain))
-  if (differing.length > 0) await transaction(db, (trx) => store.note(trx, name, differing))
-}
-
-/** The pause in milliseconds between two looks of `copyAll`, and the number of those without progress before it ends. */
-const COPY_PAUSE = 500
-const COPY_PATIENCE = 60
-
-/** The number of looks between two reports of progress. */
-const LOOKS_PER_REPORT = 4
-
-/**
- * Copies all zones to a standby. It can be cut short, and done again. Services do the same, also afterwards.
- * @returns the number of zones that could not be copied
- */
-export async function copyAll(
-  system: System,
-  member: Member,
-  tell: (done: number, all: number) => void,
-): Promise<{ all: number; left: number }> {
-  const { db, config } = system
-  await transaction(db, (trx) => store.noteAll(trx, member.name, config.catalogZone))
-  await store.hasten(db, member.name)
-  const begun = await store.clock(db)
-  const all = await store.countSince(db, member.name, begun)
-  let left = all
-  for (let look = 0, idle = 0; left > 0 && idle < COPY_PATIENCE; look++, idle++) {
-    if (look % LOOKS_PER_REPORT === 0) tell(all - left, all)
-    await copyDue(system, member)
-    const now = await store.countSince(db, member.name, begun)
-    if (now < left) idle = 0
-    left = now
-    if (left > 0) await sleep(COPY_PAUSE)
-  }
-  return { all, left }
 }

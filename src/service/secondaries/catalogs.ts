@@ -195,14 +195,10 @@ async function send(
   { serial: live, sound, added, leaving }: Pick<Plan, 'serial' | 'sound' | 'added'> & { leaving: string[] },
 ): Promise<number | undefined> {
   if (live !== undefined && sound && added.size + leaving.length === 0) return undefined
-  const { catalogs } = system.nameserver
   const { sent } = await past(trx, catalog)
   const serial = nextVersion(system, Math.max(sent, live ?? 0))
-  if (live === undefined) await catalogs.create(catalog, serial, added)
-  else {
-    if (!sound) await catalogs.configure(catalog)
-    await catalogs.update(catalog, serial, added, leaving)
-  }
+  const there = live === undefined ? undefined : { sound }
+  await system.nameserver.catalogs.publish(catalog, there, serial, added, leaving)
   return serial
 }
 
