@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import { reasonOf } from '../../errors.ts'
-import type { DueDomain } from '../../store/domains/delegations.ts'
 import * as store from '../../store/domains/delegations.ts'
 import type { Domain } from '../../store/domains/domains.ts'
 import * as domains from '../../store/domains/domains.ts'
@@ -47,7 +46,7 @@ export async function checkDue(system: System, signal: AbortSignal): Promise<voi
 }
 
 /** Checks one domain; a failure does not reach the others. */
-async function checkOne(system: System, { id, name }: DueDomain, signal: AbortSignal): Promise<void> {
+async function checkOne(system: System, { id, name }: Pick<Domain, 'id' | 'name'>, signal: AbortSignal): Promise<void> {
   try {
     const domain = await domains.find(system.db, name)
     if (domain !== undefined) await checkRoutinely(system, domain)

@@ -1,14 +1,11 @@
+import type { StoredKey } from '../../store/domains/keys.ts'
 import type { Phase, Rollover } from '../../store/domains/rollovers.ts'
 import { algorithmOf } from '../secrets/signing-keys.ts'
 
 // The phases of a rollover (architecture.md, "Rollovers"; RFC 6781 §4.1). In all of them, the keys of both sides sign.
 
 /** What resolvers see of a side of a rollover. */
-interface Visibility {
-  published: boolean
-  /** True if CDS and CDNSKEY, and so the parent, have its DS. */
-  announced: boolean
-}
+type Visibility = Pick<StoredKey, 'published' | 'announced'>
 
 const HIDDEN = { published: false, announced: false }
 const SEEN = { published: true, announced: false }
@@ -46,10 +43,7 @@ export function waitsForSigners({
 }
 
 /** The keys of a rollover, by their public halves. */
-export interface Sides {
-  incoming: string[]
-  outgoing: string[]
-}
+export type Sides = Pick<Rollover, 'incoming' | 'outgoing'>
 
 /** @param phase undefined: the rollover is done */
 export function visibilityIn(phase: Phase | undefined): { incoming: Visibility; outgoing: Visibility } {

@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
+import type { Domain } from './domains.ts'
 import { type Viewer, visibleTo } from './visibility.ts'
 
 /** The last check of a domain at its parent zone. */
@@ -28,17 +29,7 @@ export interface StoredCheck {
 const COLUMNS = 'state, checked, observation, problems, waits, settled, trouble, since, told, mailed'
 
 /** The state of a domain at its last check; unknown without a check. */
-export interface DomainState {
-  domain: string
-  state: string
-  checked: Timestamp | null
-}
-
-/** A domain that is due for a check. */
-export interface DueDomain {
-  id: number
-  name: string
-}
+export type DomainState = Pick<StoredCheck, 'state' | 'checked'> & { domain: string }
 
 /** Returns the last check of a domain; undefined: the domain is gone. */
 export async function find(db: Db, domainId: number): Promise<StoredCheck | undefined> {
@@ -51,7 +42,7 @@ export async function take(trx: Db, domainId: number): Promise<StoredCheck | und
 }
 
 /** Returns some of the domains whose check is due, but no suspended ones: first those that wait, and the others in the order of their times. */
-export async function due(db: Db, now: Timestamp, limit: number): Promise<DueDomain[]> {
+export async function due(db: Db, now: Timestamp, limit: number): Promise<Pick<Domain, 'id' | 'name'>[]> {
   return query(
     db,
     `select id, name from delegations join domains on id = domain_id

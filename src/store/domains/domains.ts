@@ -130,18 +130,8 @@ export async function sent(db: Db, names: string[]): Promise<{ name: string; sen
  */
 export async function insert(
   trx: Db,
-  domain: {
-    name: string
-    ownerId: string
-    minimumTtl: number
-    version: number
-    denial: string
-    isMember: boolean
-    note?: string | null
-    now: Timestamp
-    id?: number
-    created?: Timestamp
-  },
+  domain: Pick<Domain, 'name' | 'ownerId' | 'minimumTtl' | 'version' | 'denial'> &
+    Partial<Pick<Domain, 'id' | 'created' | 'note'>> & { isMember: boolean; now: Timestamp },
 ): Promise<LockedDomain> {
   const isNew = domain.id === undefined
   return one(

@@ -1,5 +1,6 @@
 import type { Timestamp } from '../../time.ts'
 import { type Db, query } from '../database.ts'
+import type { Domain } from './domains.ts'
 
 // What the operator does to domains of an account.
 
@@ -36,12 +37,7 @@ export async function endSuspension(trx: Db, id: number, isMember: boolean): Pro
 }
 
 /** A domain that is locked for a move. */
-export interface MovingDomain {
-  id: number
-  name: string
-  ownerId: string
-  paused: boolean
-}
+export type MovingDomain = Pick<Domain, 'id' | 'name' | 'ownerId' | 'paused'>
 
 /** Locks domains, in the order of their names, so that nobody writes them, and no policy begins to name them. */
 export async function lockToMove(trx: Db, names: string[]): Promise<MovingDomain[]> {

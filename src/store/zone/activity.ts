@@ -36,7 +36,7 @@ export async function add(db: Db, event: AccountEvent): Promise<void> {
   )
 }
 
-/** What an activity is about, as it was stored; ids and names. */
+/** What an activity is about, as it was stored: ids, the name of the domain, and the state of its delegation. */
 export type Subject = Partial<Record<'token' | 'policy' | 'factor' | 'member' | 'webhook' | 'domain' | 'state', string>>
 
 /** An entry of a domain's history, or an event of an account. */

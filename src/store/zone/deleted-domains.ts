@@ -3,20 +3,15 @@ import type { Pool } from 'pg'
 import { RESTORABLE_OCTETS } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
+import type { Domain } from '../domains/domains.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 import { idAt, type Occasion, OCTETS } from './history.ts'
 
 /** A deleted domain. */
-export interface DeletedDomain {
-  id: number
-  name: string
-  ownerId: string
-  minimumTtl: number
-  denial: string
-  note: string | null
-  created: Timestamp
-  deleted: Timestamp
-}
+export type DeletedDomain = { deleted: Timestamp } & Pick<
+  Domain,
+  'id' | 'name' | 'ownerId' | 'minimumTtl' | 'denial' | 'note' | 'created'
+>
 
 /**
  * Remembers a domain that is about to be deleted, with its keys and an entry for its last state, unless that is larger

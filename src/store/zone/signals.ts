@@ -1,15 +1,12 @@
 import { type Db, query } from '../database.ts'
+import type { Domain } from '../domains/domains.ts'
 import type { StoredKey } from '../domains/keys.ts'
 import type { RRsetState } from './rrsets.ts'
 
 // What the signalling zones have, and what they should have (RFC 9615; contract §15.11).
 
 /** A signalling zone that is hosted here. */
-export interface SignallingZone {
-  id: number
-  name: string
-  minimumTtl: number
-}
+export type SignallingZone = Pick<Domain, 'id' | 'name' | 'minimumTtl'>
 
 /** A domain that waits for its first DS: its keys, and the CDS and CDNSKEY that its owner has added. */
 export interface WaitingDomain {

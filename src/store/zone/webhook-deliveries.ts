@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Timestamp } from '../../time.ts'
+import type { Webhook } from '../accounts/webhooks.ts'
 import { type Db, maybeOne, one, query } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 import { NAME, TYPE } from './activity.ts'
@@ -122,12 +123,9 @@ export async function forgotten(db: Db): Promise<{ id: string; accountId: string
 }
 
 /** What is to be told next, to whom. */
-export interface Next {
+export interface Next extends Pick<Webhook, 'url' | 'failingSince' | 'retryAt'> {
   accountId: string
-  url: string
-  failingSince: Timestamp | null
   failures: number
-  retryAt: Timestamp | null
   /** False if the account is disabled. */
   active: boolean
   /** False if who chose the address must not read the whole account any more. */
@@ -164,15 +162,13 @@ export async function isFull(db: Db, webhookId: string, most: number): Promise<b
   return (await query(db, sql, { webhookId })).length > 0
 }
 
-/** What came of an attempt. */
-interface Outcome {
-  status: Delivery['status']
-  answer: number | null
-  problem: string | null
-}
-
-/** Notes an attempt at a delivery. It does not wait any longer if its webhook was disabled meanwhile. */
-export async function note(trx: Db, id: string, outcome: Outcome, now: Timestamp): Promise<void> {
+/** Notes what came of an attempt at a delivery. It does not wait any longer if its webhook was disabled meanwhile. */
+export async function note(
+  trx: Db,
+  id: string,
+  outcome: Pick<Delivery, 'status' | 'answer' | 'problem'>,
+  now: Timestamp,
+): Promise<void> {
   await query(
     trx,
     `update webhook_deliveries set answer = :answer, problem = :problem, attempts = attempts + 1, attempted = :now,
