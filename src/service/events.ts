@@ -44,17 +44,8 @@ export type Event =
   | 'webhook_deleted'
   | 'webhook_disabled'
 
-interface Circumstances {
+interface Circumstances extends store.Subject {
   account: string
-  token?: string
-  policy?: string
-  factor?: string
-  member?: string
-  webhook?: string
-  /** The domain's name. */
-  domain?: string
-  /** The state of its delegation. */
-  state?: string
   /** The id of the acting token, or the kind of access without one; undefined: the operator. */
   by?: string | undefined
 }
@@ -83,11 +74,6 @@ export interface Refusal {
   by: string
 }
 
-/** Writes a refusal to the log. */
-export function tellRefusal(system: System, { event, ...circumstances }: Refusal): void {
-  tell(system, event, circumstances)
-}
-
 /** Stores a refusal of an account for its activity. If that fails, only the log tells it. */
 export async function storeRefusal(
   system: System,
@@ -98,7 +84,8 @@ export async function storeRefusal(
   })
 }
 
-function tell(
+/** Writes an event to the log. */
+export function tell(
   { log, metrics }: System,
   event: Event,
   { by = NIL_UUID, ...ids }: Omit<Circumstances, 'account'> & { account: string | null },

@@ -4,7 +4,7 @@ import { NAME_LENGTH, SEARCH_WORDS } from '../../limits.ts'
 import { isConfined } from '../../store/domains/domains.ts'
 import type { Activity, ActivityFilter } from '../../store/zone/activity.ts'
 import * as store from '../../store/zone/activity.ts'
-import type { Timestamp } from '../../time.ts'
+import type { NamedAuthor } from '../../store/zone/history.ts'
 import type { Actor, Visit } from '../actor.ts'
 import { isUuid } from '../ids.ts'
 import { searchedText } from '../names/search.ts'
@@ -39,9 +39,7 @@ export const ACCOUNT_TYPES = [
 export const WAYS = ['password', 'passkey', 'sign-on', 'link', 'request', 'parent']
 
 /** The texts of a request for entries; undefined: any. */
-export interface Asked extends Omit<ActivityFilter, 'words' | 'since' | 'until'> {
-  since?: Timestamp | undefined
-  until?: Timestamp | undefined
+export interface Asked extends Omit<ActivityFilter, 'words'> {
   search?: string | undefined
 }
 
@@ -95,8 +93,8 @@ function mayReadAccount(actor: Actor): boolean {
   return actor.permManageTokens && !actor.restricted && !isConfined(actor)
 }
 
-/** Hides who did it, unless the actor may list the account's tokens (contract §15.5). */
-function shownTo(actor: Actor, entry: Activity): Activity {
+/** Hides who did it, unless the actor may list the account's tokens (contract §15.5), as admins may. */
+export function shownTo<E extends NamedAuthor>(actor: Actor, entry: E): E {
   return actor.permManageTokens ? entry : { ...entry, owner: null, tokenId: null, tokenName: null }
 }
 

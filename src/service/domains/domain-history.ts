@@ -4,11 +4,12 @@ import { inSlices, mapInSlices, type Work } from '../../flow/slices.ts'
 import type { Db } from '../../store/database.ts'
 import { type Domain, isConfined, type LockedDomain } from '../../store/domains/domains.ts'
 import { buried, type DeletedDomain } from '../../store/zone/deleted-domains.ts'
-import type { NamedAuthor, Step } from '../../store/zone/history.ts'
+import type { Step } from '../../store/zone/history.ts'
 import * as store from '../../store/zone/history.ts'
-import type { Filter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
+import type { ListFilter, RRset, RRsetKey, RRsetState } from '../../store/zone/rrsets.ts'
 import { before, type Timestamp } from '../../time.ts'
-import type { Access, Actor, Writer } from '../actor.ts'
+import { shownTo } from '../activity/activity.ts'
+import type { Access, Writer } from '../actor.ts'
 import { isUuid } from '../ids.ts'
 import { wordsOf } from '../names/history-search.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
@@ -40,13 +41,8 @@ export interface Entry extends Omit<store.Entry, 'event'> {
 export { ACTIONS, SOURCES, timeIn } from '../../store/zone/history.ts'
 export type { Step }
 
-/** The entries of a list: those with a change of such an RRset, and with the words of a search. */
-export interface EntryFilter extends Filter {
-  search?: string | undefined
-}
-
-/** Returns a page of the entries that pass the filter, newest first (contract §15.5). */
-export async function list(access: Access, filter: EntryFilter, cursor?: Cursor): Promise<Page<Entry>> {
+/** Returns a page of the entries with a change of such an RRset, and with the words of the search, newest first (contract §15.5). */
+export async function list(access: Access, filter: ListFilter, cursor?: Cursor): Promise<Page<Entry>> {
   const { system, actor, domain } = access
   const words = wordsOf(filter.search ?? '', domain.name)
   if (!isStorable(filter) || words === undefined) return EMPTY
@@ -58,7 +54,7 @@ export async function list(access: Access, filter: EntryFilter, cursor?: Cursor)
 }
 
 /** Counts the entries that pass the filter; of a search, all of the domain, because counting would look at all of them. */
-export async function count({ system, domain }: Access, filter: EntryFilter): Promise<number> {
+export async function count({ system, domain }: Access, filter: ListFilter): Promise<number> {
   if (!isStorable(filter)) return 0
   return store.count(system.db, domain.id, filter.search ? {} : filter)
 }
@@ -70,11 +66,6 @@ export async function get(access: Access, id: string): Promise<Entry> {
 
 async function entryOf({ system, domain }: Access, id: string): Promise<store.WholeEntry> {
   return orNotFound(isUuid(id) ? await store.find(system.db, domain.id, id) : undefined)
-}
-
-/** Hides the author, unless the actor may list the account's tokens (contract §15.5), as admins may. */
-export function shownTo<E extends NamedAuthor>(actor: Actor, entry: E): E {
-  return actor.permManageTokens ? entry : { ...entry, owner: null, tokenId: null, tokenName: null }
 }
 
 function withEvent(domain: Domain, entry: store.Entry): Entry {

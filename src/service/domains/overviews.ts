@@ -1,8 +1,8 @@
 import type { Overview } from '../../store/zone/overviews.ts'
 import * as store from '../../store/zone/overviews.ts'
+import { shownTo } from '../activity/activity.ts'
 import type { Visit } from '../actor.ts'
 import { type Cursor, EMPTY, type Page } from '../pagination.ts'
-import { shownTo } from './domain-history.ts'
 import { type DomainFilter, filterOf } from './domains.ts'
 
 export type { Overview }

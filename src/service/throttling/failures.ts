@@ -1,6 +1,6 @@
 import type { System } from '../../system.ts'
 import { HOUR } from '../../time.ts'
-import { type Refusal, storeRefusal, tellRefusal } from '../events.ts'
+import { type Refusal, storeRefusal, tell } from '../events.ts'
 import { networkOf } from './callers.ts'
 import { isFull } from './counters.ts'
 import { windowsFor } from './rates.ts'
@@ -18,7 +18,7 @@ export async function recordFailure(
   event: Refusal['event'],
   { account, by }: Omit<Refusal, 'event'>,
 ): Promise<void> {
-  tellRefusal(system, { event, account, by })
+  tell(system, event, { account, by })
   if (account === null) return
   const storing = storeSome(system, { event, account, by })
   // Otherwise the time of the answer would tell whether there is such an account.
