@@ -48,7 +48,9 @@ function readGroups(text: string): string {
 
 /** Prints 16 octets as an IPv6 address (RFC 5952), but always in hex: PowerDNS rejects dots in AAAA. */
 export function printIPv6(wire: string): string {
-  return shortest(toHex(wire).match(/.{4}/g)!.join(':'))
+  const text = toHex(wire).match(/.{4}/g)!.join(':')
+  // URLs have the form of RFC 5952 without dots (WHATWG URL, IPv6 serializer).
+  return new URL(`http://[${text}]`).hostname.slice(1, -1)
 }
 
 /** Prints 16 octets as inet_ntop(3) and PowerDNS (except in AAAA) do: an embedded IPv4 address has dots. */
@@ -56,11 +58,6 @@ export function printIPv6Dotted(wire: string): string {
   const text = printIPv6(wire)
   const embeds = /^::(ffff:)?[0-9a-f]+:[0-9a-f]+$/.exec(text)
   return embeds ? `::${embeds[1] ?? ''}${printIPv4(wire.slice(12))}` : text
-}
-
-/** Returns the form of an IPv6 address in URLs (WHATWG URL, IPv6 serializer): that of RFC 5952 without dots. */
-function shortest(text: string): string {
-  return new URL(`http://[${text}]`).hostname.slice(1, -1)
 }
 
 /** An address and the number of its first bits that name a network. */

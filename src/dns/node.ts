@@ -17,6 +17,8 @@ export function conflictProblem(type: string, neighbours: readonly Neighbour[]):
     sources.set(neighbour.source, (sources.get(neighbour.source) ?? new Set()).add(neighbour.type))
   }
   if (sources.size === 0) return undefined
+  // The positions of a request in order, the database last.
+  const rank = (source: number | 'database') => (source === 'database' ? Infinity : source)
   const conflicts = [...sources]
     .sort(([a], [b]) => rank(a) - rank(b))
     .map(([source, types]) => `${source} (${[...types].sort().join(', ')})`)
@@ -28,9 +30,4 @@ export function conflictProblem(type: string, neighbours: readonly Neighbour[]):
 
 function isAlone(type: string): boolean {
   return TYPES.get(type)?.alone === true
-}
-
-/** Orders the positions of a request, the database last. */
-function rank(source: number | 'database'): number {
-  return source === 'database' ? Infinity : source
 }

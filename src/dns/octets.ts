@@ -91,11 +91,6 @@ export function fromBase64(digits: string): string {
   return atob(digits)
 }
 
-/** Octets in base64. */
-export function toBase64(octets: string): string {
-  return btoa(octets)
-}
-
 /** Splits `wire` into pieces of one size, or into those that `takeOne` finds at the beginning of the rest. */
 export function split(wire: string, takeOne: number | ((rest: string) => string)): string[] {
   const pieces: string[] = []

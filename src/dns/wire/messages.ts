@@ -181,7 +181,7 @@ export function encodeRecord(
   return `${owner}${fields}${encodeUint(data.length, 2)}${data}`
 }
 
-/** Returns the wire form of a name without escapes and final dot; of the root, `.`. */
+/** Returns the wire form of a name without escapes, with or without final dot; the root is `.`. */
 export function wireOf(name: string): string {
   const labels = name.split('.').filter((label) => label !== '')
   return labels.map((label) => String.fromCharCode(label.length) + label).join('') + ROOT

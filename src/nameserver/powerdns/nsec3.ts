@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Name } from '../../dns/names.ts'
+import { wireOf } from '../../dns/wire/messages.ts'
 import { type Denial, NSEC3 } from '../nameserver.ts'
 
 /** The error text about names that may equal an NSEC3 hash (contract §8.5, layer 10). */
@@ -19,7 +20,7 @@ export function denialOf({ nsec3param, nsec3narrow }: { nsec3param: string; nsec
 export function nsec3Label(name: string, denial: Denial = NSEC3): string {
   const [, , iterations, salt = '-'] = denial.split(' ')
   const octets = Buffer.from(salt === '-' ? '' : salt, 'hex')
-  let hash = Buffer.from(wire(name.toLowerCase()), 'latin1')
+  let hash = Buffer.from(wireOf(name.toLowerCase()), 'latin1')
   for (let left = Number(iterations); left >= 0; left--) {
     hash = createHash('sha1').update(hash).update(octets).digest()
   }
@@ -53,10 +54,4 @@ export function staleNsec3(zone: Name, denial: Denial, removed: string[]): objec
       changetype: 'DELETE',
     })),
   )
-}
-
-/** Returns the wire form of an absolute name without escapes, one character per octet. */
-function wire(name: string): string {
-  const labels = name.split('.').slice(0, -1)
-  return labels.map((label) => String.fromCharCode(label.length) + label).join('') + '\0'
 }
