@@ -10,17 +10,18 @@ interface KeyAnswer extends KeyState {
   id: number
 }
 
-type ExportedKey = KeyAnswer & { privatekey: string }
-
 export async function listKeys(api: Api, zone: Name): Promise<KeyAnswer[]> {
   return (await api.call('GET', `${zonePath(zone)}/cryptokeys`, answerTime(0))) as KeyAnswer[]
 }
 
 /** Exports all keys with their private halves; one request for each. */
-export async function exportKeys(api: Api, zone: Name): Promise<ExportedKey[]> {
+export async function exportKeys(api: Api, zone: Name): Promise<SigningKey[]> {
   const listed = await listKeys(api, zone)
-  const exported = listed.map(({ id }) => api.call('GET', `${zonePath(zone)}/cryptokeys/${id}`, answerTime(0)))
-  return Promise.all(exported as Promise<ExportedKey>[])
+  const exported = listed.map(async ({ id }) => {
+    const key = await api.call('GET', `${zonePath(zone)}/cryptokeys/${id}`, answerTime(0))
+    return { ...stateOf(key as KeyAnswer), privateKey: (key as { privatekey: string }).privatekey }
+  })
+  return Promise.all(exported)
 }
 
 /** Adds a key. Its flags show whether it is only a zone-signing key, because PowerDNS says `csk` of many keys. */
@@ -63,8 +64,4 @@ function kskFirst(one: { dnskey: string }, other: { dnskey: string }): number {
 
 export function stateOf({ dnskey, active, published }: KeyAnswer): KeyState {
   return { dnskey, active, published }
-}
-
-export function signingKeys(keys: ExportedKey[]): SigningKey[] {
-  return keys.map((key) => ({ ...stateOf(key), privateKey: key.privatekey }))
 }

@@ -14,14 +14,13 @@ import {
   type PublishedRRset,
   type PublishedZone,
   type SigningKey,
-  type TransferKey,
   type Transfers,
   type ZoneUpdate,
 } from '../nameserver.ts'
 import type { DnsClient } from '../wire/client.ts'
 import { Api, type ApiOptions, flush, ifPresent, zonePath } from './api.ts'
 import { PowerDnsCatalogs } from './catalogs.ts'
-import { exportKeys, listKeys, setKeys, signingKeys, stateOf } from './cryptokeys.ts'
+import { exportKeys, listKeys, setKeys, stateOf } from './cryptokeys.ts'
 import { setOwnCds } from './metadata.ts'
 import { isNsec3Label, NSEC3_LABEL } from './nsec3.ts'
 import { clientAt, DNS_ANSWER_TIME } from './own-dns.ts'
@@ -47,7 +46,6 @@ export class PowerDns implements Nameserver {
   readonly #aside: Api
   readonly #options: PowerDnsOptions
   readonly #settings: ZoneSettings
-  readonly #transferKey: TransferKey | undefined
   #traits: Traits | undefined
   /** The client that reads PowerDNS' present data over DNS; undefined: not known. */
   #dns: DnsClient | undefined
@@ -57,14 +55,12 @@ export class PowerDns implements Nameserver {
     this.#aside = new Api({ ...options, connections: 1 })
     this.#options = options
     this.#settings = new ZoneSettings(options)
-    this.#transferKey = options.transferKey
     this.catalogs = new PowerDnsCatalogs(this.#api, options.transferKey)
   }
 
   async createZone(contents: NewZone, keys: SigningKey[], lease: Lease): Promise<SigningKey[]> {
     this.#requireProbe()
-    const [settings, spelling, transferKey] = [this.#settings, this.#spelling, this.#transferKey]
-    return createZone({ api: this.#api, settings, spelling, transferKey }, contents, keys, lease)
+    return createZone({ api: this.#api, settings: this.#settings, spelling: this.#spelling }, contents, keys, lease)
   }
 
   async deleteZone(zone: Name, lease: Lease): Promise<void> {
@@ -73,18 +69,12 @@ export class PowerDns implements Nameserver {
   }
 
   async publish(update: ZoneUpdate, rectify: boolean, lease: Lease): Promise<void> {
-    await this.send(await this.#prepare(update, rectify, batchesOf(update.rrsets)), lease)
+    await this.send(await this.prepare(update, rectify, false), lease)
   }
 
-  async prepare(update: ZoneUpdate, rectify: boolean): Promise<PreparedUpdate> {
-    return this.#prepare(update, rectify, batchesOf(update.rrsets, true))
-  }
-
-  async #prepare(
-    { zone, denial, version }: ZoneUpdate,
-    rectify: boolean,
-    batches: PublishedRRset[][],
-  ): Promise<PreparedUpdate> {
+  async prepare(update: ZoneUpdate, rectify: boolean, isAtomic = true): Promise<PreparedUpdate> {
+    const { zone, denial, version, rrsets } = update
+    const batches = batchesOf(rrsets, isAtomic)
     this.#requireProbe()
     batches.at(-1)!.push(this.#settings.soa(zone, version))
     const first = await changesOf(zone, denial, batches[0]!, rectify, this.#spelling)
@@ -131,7 +121,7 @@ export class PowerDns implements Nameserver {
   }
 
   async signingKeys(zone: Name): Promise<SigningKey[]> {
-    return signingKeys(await exportKeys(this.#api, zone))
+    return exportKeys(this.#api, zone)
   }
 
   async keyStates(zone: Name): Promise<KeyState[]> {
@@ -183,7 +173,8 @@ export class PowerDns implements Nameserver {
     try {
       // First, because it changes nothing: a PowerDNS that fails gets no scratch zone.
       this.#traits = await readTraits(this.#api, this.#options)
-      if (this.#transferKey !== undefined) await ensureKey(this.#api, this.#transferKey)
+      const { transferKey } = this.#options
+      if (transferKey !== undefined) await ensureKey(this.#api, transferKey)
       this.#dns = await clientAt(this.#traits.endpoints, this.#api)
       this.problem = undefined
       return this.#traits.warnings

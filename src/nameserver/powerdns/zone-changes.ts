@@ -3,17 +3,9 @@ import type { Name } from '../../dns/names.ts'
 import { type FailureKind, NameserverFailure } from '../../errors.ts'
 import { mapInSlices } from '../../flow/slices.ts'
 import { answerTime, COLLECTION_ITEMS, octetsOf, requestSize } from '../../limits.ts'
-import {
-  type Denial,
-  type Lease,
-  type NewZone,
-  NSEC,
-  type PublishedRRset,
-  type SigningKey,
-  type TransferKey,
-} from '../nameserver.ts'
+import { type Denial, type Lease, type NewZone, NSEC, type PublishedRRset, type SigningKey } from '../nameserver.ts'
 import { type Api, flush, zonePath } from './api.ts'
-import { exportKeys, importKey, signingKeys } from './cryptokeys.ts'
+import { exportKeys, importKey } from './cryptokeys.ts'
 import { setOwnCds } from './metadata.ts'
 import { staleNsec3 } from './nsec3.ts'
 import { spell, type Spelling } from './spelling.ts'
@@ -31,9 +23,8 @@ export async function deleteZone(api: Api, zone: Name, lease?: Lease): Promise<v
   for (let left = DELETIONS; ; left--) {
     const deletion = api.call('DELETE', zonePath(zone), answerTime(0), undefined, lease)
     try {
-      await (left === DELETIONS
-        ? orHalfDone(deletion, 'refused', 'conflict')
-        : orHalfDone(deletion, 'refused', 'conflict', 'unreachable'))
+      const kinds: FailureKind[] = left === DELETIONS ? [] : ['unreachable']
+      await orHalfDone(deletion, 'refused', 'conflict', ...kinds)
       break
     } catch (error) {
       const kind = error instanceof NameserverFailure ? error.kind : undefined
@@ -52,8 +43,6 @@ interface Place {
   api: Api
   settings: ZoneSettings
   spelling: Spelling
-  /** The key with which every zone may be transferred. */
-  transferKey: TransferKey | undefined
 }
 
 /**
@@ -88,11 +77,11 @@ async function create(place: Place, contents: NewZone, keys: SigningKey[], lease
     transfers && allow(api, zone, transfers.addresses, lease),
   ])
   const [exported] = await orHalfDone(finishing, 'refused', 'absent', 'unreachable')
-  return signingKeys(exported)
+  return exported
 }
 
 async function post(
-  { api, spelling, transferKey }: Place,
+  { api, spelling, settings: { options } }: Place,
   zone: Name,
   settings: object,
   rrsets: PublishedRRset[],
@@ -104,7 +93,7 @@ async function post(
   // PowerDNS may have created part of a zone that it rejects (powerdns.md §2.3).
   await orHalfDone(creation, 'refused').catch(async (error: unknown) => {
     // PowerDNS rejects a key that it does not have: it may have lost all its data. Repair tries again.
-    if (transferKey !== undefined) await ensureKey(api, transferKey).catch(() => undefined)
+    if (options.transferKey !== undefined) await ensureKey(api, options.transferKey).catch(() => undefined)
     throw error
   })
 }

@@ -22,10 +22,10 @@ const SOA_TIMES = '3600 600 1209600'
 
 /** The settings and the SOA that zones should have at PowerDNS. */
 export class ZoneSettings {
-  readonly #options: ZoneOptions
+  readonly options: ZoneOptions
 
   constructor(options: ZoneOptions) {
-    this.#options = options
+    this.options = options
   }
 
   /** Returns a zone's settings at PowerDNS. */
@@ -37,7 +37,7 @@ export class ZoneSettings {
 
   /** Returns the ids of the TSIG keys that a zone should have. */
   transferKeys(transfers: Transfers | undefined): string[] {
-    return [this.#options.transferKey, transfers?.key].flatMap((key) => (key === undefined ? [] : [idOf(key)]))
+    return [this.options.transferKey, transfers?.key].flatMap((key) => (key === undefined ? [] : [idOf(key)]))
   }
 
   /** Reports whether these are the ids of the keys that a zone should have. */
@@ -47,7 +47,7 @@ export class ZoneSettings {
   }
 
   soa(zone: Name, version: number): PublishedRRset {
-    const content = `${this.#options.primary} hostmaster.${zone} ${version} ${SOA_TIMES} ${this.#options.dnskeyTtl}`
+    const content = `${this.options.primary} hostmaster.${zone} ${version} ${SOA_TIMES} ${this.options.dnskeyTtl}`
     return { subname: '', type: 'SOA', ttl: SOA_TTL, records: [content] }
   }
 }
