@@ -5,16 +5,15 @@ import { Busy } from '../../errors.ts'
 export const QUESTION_PAUSE = 100
 export const SERVER_PAUSE = 1_000
 
+const STOPPING = 'the process stops'
+
 /** A clock that can be waited for, in milliseconds. */
 export interface Clock {
   now(): number
   sleep(milliseconds: number): Promise<unknown>
 }
 
-export const REAL_CLOCK: Clock = {
-  now: () => performance.now(),
-  sleep: (milliseconds) => sleep(milliseconds),
-}
+export const REAL_CLOCK: Clock = { now: () => performance.now(), sleep }
 
 interface Waiter {
   server: string | undefined
@@ -41,7 +40,7 @@ export class Pace {
   /** Ends all waiting from now on, because the process stops. */
   close(): void {
     this.#isClosed = true
-    for (const { reject } of this.#waiters) reject(stopping())
+    for (const { reject } of this.#waiters) reject(Busy.waitedTooLong(STOPPING))
     this.#waiters.clear()
   }
 
@@ -54,7 +53,7 @@ export class Pace {
   async turn(server: string | undefined, isOver: () => boolean): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) {
-        reject(stopping())
+        reject(Busy.waitedTooLong(STOPPING))
         return
       }
       this.#waiters.add({ server, isOver, resolve, reject })
@@ -92,8 +91,4 @@ export class Pace {
     this.#waiters.delete(waiter)
     waiter.resolve(isTurn)
   }
-}
-
-function stopping(): Busy {
-  return Busy.waitedTooLong('the process stops')
 }

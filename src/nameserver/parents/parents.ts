@@ -1,6 +1,6 @@
 import { getServers } from 'node:dns'
 import { Busy } from '../../errors.ts'
-import { DnsClient, type Endpoint } from '../wire/client.ts'
+import { DnsClient, type Endpoint, parseEndpoint } from '../wire/client.ts'
 import type { Question, Reply } from '../wire/messages.ts'
 import { type DsyncTarget, lookupNames, type Notification, readDsync } from './dsync.ts'
 import { Inquiry } from './inquiry.ts'
@@ -61,22 +61,14 @@ interface Options {
  * closed.
  */
 export class Parents {
-  readonly #resolvers: readonly Endpoint[]
-  readonly #isAllowed: Options['isAllowed']
-  readonly #port: number
-  readonly #clock: Clock
-  readonly #inquiryTime: number
+  readonly #options: Required<Options>
   readonly #pace: Pace
   /** The zones found a while ago, the oldest first, by the name from which the search begins. */
   readonly #zones = new Map<string, { zone: Promise<ParentZone | undefined>; until: number }>()
 
-  constructor({ resolvers, isAllowed, port = 53, clock = REAL_CLOCK, inquiryTime = INQUIRY_TIME }: Options) {
-    this.#resolvers = resolvers
-    this.#isAllowed = isAllowed
-    this.#port = port
-    this.#clock = clock
-    this.#inquiryTime = inquiryTime
-    this.#pace = new Pace(clock)
+  constructor(options: Options) {
+    this.#options = { port: 53, clock: REAL_CLOCK, inquiryTime: INQUIRY_TIME, ...options }
+    this.#pace = new Pace(this.#options.clock)
   }
 
   /** Ends all questions, because the process stops. */
@@ -89,18 +81,20 @@ export class Parents {
    * @param gone aborts when nobody waits for it any more
    */
   begin(gone?: AbortSignal): Inquiry {
-    const end = this.#clock.now() + this.#inquiryTime
-    return new Inquiry(() => gone?.aborted === true || this.#clock.now() >= end)
+    const { clock, inquiryTime } = this.#options
+    const end = clock.now() + inquiryTime
+    return new Inquiry(() => gone?.aborted === true || clock.now() >= end)
   }
 
   /** Finds the zone that delegates a domain, or would; undefined if the resolvers do not tell. */
   async find(domain: string): Promise<ParentZone | undefined> {
+    const { clock } = this.#options
     const start = above(domain)
     const known = this.#zones.get(start)
-    if (known !== undefined && known.until > this.#clock.now()) return known.zone
+    if (known !== undefined && known.until > clock.now()) return known.zone
     const zone = this.#look(start)
     this.#zones.delete(start)
-    this.#zones.set(start, { zone, until: this.#clock.now() + ZONE_TIME })
+    this.#zones.set(start, { zone, until: clock.now() + ZONE_TIME })
     const [oldest] = this.#zones.keys()
     if (this.#zones.size > ZONES_MAX) this.#zones.delete(oldest!)
     const found = await zone
@@ -145,7 +139,7 @@ export class Parents {
       const records = (reply?.answers ?? []).filter((record) => record.type === type)
       found.push(...records.map(({ content }) => content))
     }
-    return [...new Set(found)].filter(this.#isAllowed).sort().slice(0, ADDRESSES_MAX)
+    return [...new Set(found)].filter(this.#options.isAllowed).sort().slice(0, ADDRESSES_MAX)
   }
 
   /** Asks a server of the parent zone about a domain; undefined: this machine cannot send to its address. */
@@ -223,7 +217,7 @@ export class Parents {
    * @throws the error of the system if it cannot send
    */
   async #question(
-    { address, port = this.#port }: { address: string; port?: number },
+    { address, port = this.#options.port }: { address: string; port?: number },
     question: Question,
     inquiry: Inquiry,
   ): Promise<Reply | undefined> {
@@ -236,7 +230,8 @@ export class Parents {
 
   /** Asks the resolvers in turn; undefined: none has an answer, or the inquiry is over. */
   async #resolve(question: Question, inquiry: Inquiry): Promise<Reply | undefined> {
-    const resolvers = this.#resolvers.length > 0 ? this.#resolvers : systemResolvers()
+    const { resolvers: named } = this.#options
+    const resolvers = named.length > 0 ? named : systemResolvers()
     for (let round = 0; round < ATTEMPTS; round++) {
       for (const resolver of resolvers) {
         const reply = await this.#send(resolver, { ...question, recursive: true }, inquiry).catch((error: unknown) => {
@@ -273,10 +268,7 @@ function above(name: string): string {
   return name.includes('.') ? name.slice(name.indexOf('.') + 1) || '.' : '.'
 }
 
-/** Returns the resolvers of the system. An address with a port is `127.0.0.1:5300` or `[::1]:5300`. */
+/** Returns the resolvers of the system. */
 function systemResolvers(): Endpoint[] {
-  return getServers().map((text) => {
-    const [, bracketed, plain, port] = /^(?:\[(.*)\]|([\d.]+)):(\d+)$/.exec(text) ?? []
-    return { address: bracketed ?? plain ?? text, port: Number(port ?? 53) }
-  })
+  return getServers().map((text) => parseEndpoint(text, 53))
 }

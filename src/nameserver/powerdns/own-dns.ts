@@ -6,7 +6,7 @@ import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
 import { currentTime } from '../../time.ts'
 import { SCRATCH_ZONE } from '../nameserver.ts'
-import { DnsClient, type Endpoint } from '../wire/client.ts'
+import { DnsClient, type Endpoint, parseEndpoint } from '../wire/client.ts'
 import type { Api } from './api.ts'
 import { readSerial } from './published-zone.ts'
 import { deleteZone } from './zone-changes.ts'
@@ -31,7 +31,7 @@ export async function endpointsOf(valueOf: (setting: string) => string, url: str
   const api = await addressOf(url)
   const endpoints = valueOf('local-address')
     .split(/[\s,;]+/)
-    .map((text) => endpointOf(text, Number(valueOf('local-port'))))
+    .map((text) => parseEndpoint(text, Number(valueOf('local-port'))))
     .map(({ address, port }) => ({ address: /^(0\.0\.0\.0|::)$/.test(address) ? api : address, port }))
   const known = new Map(endpoints.map((endpoint) => [`${endpoint.address} ${endpoint.port}`, endpoint]))
   return [...known.values()].filter(({ address, port }) => isIP(address) !== 0 && port > 0)
@@ -44,12 +44,6 @@ async function addressOf(url: string): Promise<string> {
     ({ address }) => address,
     () => '',
   )
-}
-
-/** Parses an address, perhaps with a port: `192.0.2.1`, `192.0.2.1:5300`, `2001:db8::1`, `[2001:db8::1]:5300`. */
-function endpointOf(text: string, port: number): Endpoint {
-  const [, bracketed, plain, own] = /^(?:\[(.*)\]|([\d.]+))(?::(\d+))?$/.exec(text) ?? []
-  return { address: bracketed ?? plain ?? text, port: own === undefined ? port : Number(own) }
 }
 
 /**

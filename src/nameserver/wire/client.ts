@@ -119,6 +119,12 @@ export class DnsClient {
   }
 }
 
+/** Parses an address, perhaps with a port: `192.0.2.1`, `192.0.2.1:5300`, `2001:db8::1`, `[2001:db8::1]:5300`. */
+export function parseEndpoint(text: string, usual: number): Endpoint {
+  const [, bracketed, plain, port] = /^(?:\[(.*)\]|([\d.]+))(?::(\d+))?$/.exec(text) ?? []
+  return { address: bracketed ?? plain ?? text, port: Number(port ?? usual) }
+}
+
 function servedBy({ rcode, isAuthoritative, answers }: Reply): Served {
   if (rcode !== 'NOERROR') return { problem: `answers ${rcode}` }
   const soa = answers.find(({ type }) => type === 'SOA')

@@ -67,11 +67,8 @@ export function readReply(octets: Buffer, sent: Buffer): Reply | undefined {
   // The question's name is not compressed, and only the root label that ends it is zero; type and class follow.
   const end = sent.indexOf(0, HEADER) + 5
   if (!isAnswer(octets, sent, end)) return undefined
-  const [answered, authoritative, additional] = [6, 8, 10].map((at) => octets.readUInt16BE(at)) as [
-    number,
-    number,
-    number,
-  ]
+  const countAt = (at: number) => octets.readUInt16BE(at)
+  const [answered, authoritative, additional] = [countAt(6), countAt(8), countAt(10)]
   if (answered + authoritative + additional > RECORDS_MAX) return undefined
   const flags = octets.readUInt16BE(2)
   try {
