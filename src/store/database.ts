@@ -79,6 +79,14 @@ export async function one<Row>(db: Db, sql: string, bindings?: Record<string, un
   return (await query<Row>(db, sql, bindings))[0]!
 }
 
+/**
+ * Returns SQL that deletes rows, but no locked ones: concurrent transactions that do this must not wait for each other's rows.
+ * @param which their condition, perhaps with an order and a limit
+ */
+export function removal(table: string, key: string, which: string): string {
+  return `delete from ${table} where (${key}) in (select ${key} from ${table} where ${which} for update skip locked)`
+}
+
 /** Returns the value of a binding. A missing value is a bug; SQL's null is an explicit null. */
 function bound(bindings: Record<string, unknown>, name: string): unknown {
   if (bindings[name] === undefined) throw new Error(`no value for :${name}`)

@@ -1,5 +1,5 @@
 import { CLOCK_SKEW, type Scope } from '../limits.ts'
-import { type Db, query } from './database.ts'
+import { type Db, query, removal } from './database.ts'
 
 /** A window that counts requests, in this scope, of one caller. */
 export interface Window {
@@ -75,7 +75,7 @@ export async function uncount(db: Db, keys: string[], ends: number[]): Promise<v
 
 /** Deletes the windows that ended before, and those that end too late, because the clock was set back. */
 export async function removeBefore(db: Db, time: number): Promise<void> {
-  const ended = `select key from throttle where expire < :time
-    or expire > :time + 1000 * (cast(split_part(key, ' ', 2) as bigint) + ${2 * CLOCK_SKEW}) for update skip locked`
-  await query(db, `delete from throttle where key in (${ended})`, { time })
+  const isWrong = `expire < :time
+    or expire > :time + 1000 * (cast(split_part(key, ' ', 2) as bigint) + ${2 * CLOCK_SKEW})`
+  await query(db, removal('throttle', 'key', isWrong), { time })
 }

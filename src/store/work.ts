@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Pool } from 'pg'
 import type { Timestamp } from '../time.ts'
-import { type Db, query, together } from './database.ts'
+import { type Db, one, query, together } from './database.ts'
 
 // What is to be done later (architecture.md). `due` is by the clock of the service, claims are by that of the database.
 
@@ -225,5 +225,5 @@ export async function drop(db: Db, kind: string): Promise<number> {
 export async function state(db: Db, kind: string): Promise<{ number: number; age: number }> {
   const sql = `select count(*) as number, cast(coalesce(extract(epoch from now() - min(created)), 0) as float8) as age
     from work where kind = :kind and due is not null`
-  return (await query<{ number: number; age: number }>(db, sql, { kind }))[0]!
+  return one(db, sql, { kind })
 }

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { type Db, maybeOne, one, query } from '../database.ts'
+import { type Db, maybeOne, one, query, removal } from '../database.ts'
 import { mfaEnabled } from './second-factors.ts'
 
 /** The number of networks that the service remembers as a user's (contract §14). */
@@ -182,14 +182,7 @@ export async function remove(trx: Db, id: string): Promise<void> {
 
 /** Deletes the accounts that were created before this time and are still pending. */
 export async function removePending(trx: Db, before: Timestamp): Promise<void> {
-  // Concurrent transactions that do this must not wait for each other's rows.
-  await query(
-    trx,
-    `delete from accounts where id in (
-       select id from accounts where state = 'pending' and created < :before for update skip locked
-     )`,
-    { before },
-  )
+  await query(trx, removal('accounts', 'id', `state = 'pending' and created < :before`), { before })
 }
 
 /** Counts the account's domains, and the domains of other accounts that the policies of its override tokens name. */

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { type Db, maybeOne, one, query } from '../database.ts'
+import { type Db, maybeOne, one, query, removal } from '../database.ts'
 
 /** A stored challenge, with the key that signed it. */
 export interface StoredChallenge {
@@ -20,12 +20,6 @@ export async function take(db: Db, id: string): Promise<(StoredChallenge & { cre
 
 /** Deletes the challenges that are older than `age` seconds. */
 export async function removeOld(db: Db, now: Timestamp, age: number): Promise<void> {
-  await query(
-    db,
-    `delete from captchas where id in (
-       select id from captchas where created < cast(:now as timestamptz) - :age * interval '1 second'
-       for update skip locked
-     )`,
-    { now, age },
-  )
+  const isOld = `created < cast(:now as timestamptz) - :age * interval '1 second'`
+  await query(db, removal('captchas', 'id', isOld), { now, age })
 }

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { type Db, maybeOne, query } from '../database.ts'
+import { type Db, maybeOne, query, removal } from '../database.ts'
 
 /** The actions that links in mails confirm (contract §11.3). */
 export const ACTIONS = [
@@ -54,11 +54,5 @@ export async function use(trx: Db, codeHash: Buffer): Promise<void> {
 
 /** Deletes the codes that have expired. */
 export async function removeExpired(trx: Db, now: Timestamp): Promise<void> {
-  await query(
-    trx,
-    `delete from confirmations where code_hash in (
-       select code_hash from confirmations where expires < :now for update skip locked
-     )`,
-    { now },
-  )
+  await query(trx, removal('confirmations', 'code_hash', 'expires < :now'), { now })
 }

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { type Db, maybeOne, query } from '../database.ts'
+import { type Db, maybeOne, query, removal } from '../database.ts'
 
 /** What a challenge is for. */
 export interface Purpose {
@@ -34,11 +34,5 @@ export async function take(trx: Db, challenge: Buffer, now: Timestamp): Promise<
 
 /** Deletes the challenges that have expired. */
 export async function removeExpired(db: Db, now: Timestamp): Promise<void> {
-  await query(
-    db,
-    `delete from passkey_challenges where challenge in (
-       select challenge from passkey_challenges where expires < :now for update skip locked
-     )`,
-    { now },
-  )
+  await query(db, removal('passkey_challenges', 'challenge', 'expires < :now'), { now })
 }

@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { type Db, maybeOne, query } from '../database.ts'
+import { type Db, maybeOne, query, removal } from '../database.ts'
 import type { Identity } from './identities.ts'
 
 /** What a callback has found out, for the browser that got its code. */
@@ -14,8 +14,7 @@ export interface SignIn extends Identity {
 
 /** Notes that the callback of a sign-in has come; false if it has come before. */
 export async function claim(db: Db, stateHash: Buffer, expires: Timestamp, now: Timestamp): Promise<boolean> {
-  const expired = 'select state_hash from sign_ins where expires < :now for update skip locked'
-  await query(db, `delete from sign_ins where state_hash in (${expired})`, { now })
+  await query(db, removal('sign_ins', 'state_hash', 'expires < :now'), { now })
   const sql = `insert into sign_ins (state_hash, expires) values (:stateHash, :expires)
     on conflict do nothing returning true as claimed`
   return (await query(db, sql, { stateHash, expires })).length > 0

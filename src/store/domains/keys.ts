@@ -1,5 +1,5 @@
 import type { Timestamp } from '../../time.ts'
-import { type Db, query } from '../database.ts'
+import { type Db, query, removal } from '../database.ts'
 
 /** A key that signs a zone. */
 export interface StoredKey {
@@ -114,14 +114,8 @@ export async function inherit(
 
 /** Erases at most `limit` keys that retired before this time, and returns their number. */
 export async function eraseRetired(db: Db, time: Timestamp, limit: number): Promise<number> {
-  const erased = await query(
-    db,
-    `delete from keys where (domain_id, dnskey) in (
-       select domain_id, dnskey from keys where retired < :time limit :limit for update skip locked
-     ) returning domain_id`,
-    { time, limit },
-  )
-  return erased.length
+  const sql = `${removal('keys', 'domain_id, dnskey', 'retired < :time limit :limit')} returning domain_id`
+  return (await query(db, sql, { time, limit })).length
 }
 
 /** Returns the names of the domains whose keys were never stored. */

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Duration, Timestamp } from '../../time.ts'
-import { type Db, maybeOne, one, query } from '../database.ts'
+import { type Db, maybeOne, one, query, removal } from '../database.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 
 /** A policy of a token; null matches everything (contract §6). */
@@ -109,8 +109,8 @@ export async function apiTokens(db: Db, ownerId: string, limit: number, now: Tim
 
 /** Deletes the account's login tokens that are no longer valid (contract §5.5), unless they are locked. */
 export async function removeExpiredLogins(trx: Db, ownerId: string, now: Timestamp): Promise<void> {
-  const expired = `select id from tokens where owner_id = :ownerId and mfa is not null and not ${VALID}`
-  await query(trx, `delete from tokens where id in (${expired} for update skip locked)`, { ownerId, now })
+  const isExpired = `owner_id = :ownerId and mfa is not null and not ${VALID}`
+  await query(trx, removal('tokens', 'id', isExpired), { ownerId, now })
 }
 
 /** Deletes a token, and returns its owner's id; undefined if it does not exist. */
@@ -177,8 +177,8 @@ export async function countOwned(db: Db, ownerId: string, mfa: boolean | null): 
 
 /** Deletes the account's oldest logins before their second factor, unless they are locked, but for the latest `kept`. */
 export async function removeHalfOpen(trx: Db, ownerId: string, kept: number): Promise<void> {
-  const old = `select id from tokens where owner_id = :ownerId and not mfa order by created desc offset :kept`
-  await query(trx, `delete from tokens where id in (${old} for update skip locked)`, { ownerId, kept })
+  const isOld = 'owner_id = :ownerId and not mfa order by created desc offset :kept'
+  await query(trx, removal('tokens', 'id', isOld), { ownerId, kept })
 }
 
 /** On whose membership a new token depends. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { RESTORABLE_OCTETS } from '../../limits.ts'
 import type { Timestamp } from '../../time.ts'
-import { type Db, maybeOne, one, query } from '../database.ts'
+import { type Db, maybeOne, one, query, removal } from '../database.ts'
 import type { Domain } from '../domains/domains.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 import { idAt, type Occasion, OCTETS } from './history.ts'
@@ -111,12 +111,6 @@ export async function exhume(trx: Db, domainId: number): Promise<void> {
 
 /** Forgets at most `limit` domains that were deleted before this time, and returns their number. */
 export async function forget(db: Db, time: Timestamp, limit: number): Promise<number> {
-  const forgotten = await query(
-    db,
-    `delete from deleted_domains where id in (
-       select id from deleted_domains where deleted < :time limit :limit for update skip locked
-     ) returning id`,
-    { time, limit },
-  )
-  return forgotten.length
+  const sql = `${removal('deleted_domains', 'id', 'deleted < :time limit :limit')} returning id`
+  return (await query(db, sql, { time, limit })).length
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type Db, one, query } from '../database.ts'
+import { type Db, one } from '../database.ts'
 import { type Viewer, visibleTo } from '../domains/visibility.ts'
 import { type Cursor, type Page, pageOf } from '../pagination.ts'
 import { COLUMNS, OCTETS, type RRset } from './rrsets.ts'
@@ -58,11 +58,10 @@ function bindings(viewer: Viewer, { name, ...others }: Criteria): Record<string,
 
 /** Returns the number of RRsets in all domains that the viewer can see, and the octets of their records. */
 export async function extent(db: Db, viewer: Viewer): Promise<{ rrsets: number; octets: number }> {
-  const [sums] = await query<{ rrsets: number; octets: number }>(
+  return one(
     db,
     `select cast(coalesce(sum(size), 0) as float8) as rrsets, cast(coalesce(sum(record_octets), 0) as float8) as octets
      from domains where ${visibleTo(viewer)}`,
     { ...viewer },
   )
-  return sums!
 }
