@@ -54,7 +54,7 @@ export async function creationOptions(visit: Visit, site: Site) {
     const account = orNotFound(await accounts.lock(trx, actor.accountId))
     await refuseCreation(system, trx, account, actor)
     return {
-      challenge: await challenge(system, trx, { use: 'creation', ...bindingOf(actor) }),
+      challenge: await challenge(system, trx, { use: 'creation', accountId: account.id, tokenId: actor.tokenId }),
       rp: { id: site.id, name: site.id },
       user: { id: printHandle(account.userHandle), name: account.email, displayName: account.email },
       pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
@@ -71,9 +71,9 @@ export async function creationOptions(visit: Visit, site: Site) {
  * @param actor a login token, whose account must sign; undefined: whoever signs is signed in
  */
 export async function requestOptions({ system, actor }: Visit<Actor | undefined>, site: Site) {
-  const binding = actor === undefined ? { accountId: null, tokenId: null } : bindingOf(actor)
+  const { accountId, tokenId } = actor ?? { accountId: null, tokenId: null }
   return {
-    challenge: await challenge(system, system.db, { use: 'signature', ...binding }),
+    challenge: await challenge(system, system.db, { use: 'signature', accountId, tokenId }),
     rpId: site.id,
     timeout: 1000 * CHALLENGE_VALIDITY,
     allowCredentials: actor === undefined ? [] : described(await store.credentials(system.db, actor.accountId)),
@@ -85,10 +85,6 @@ function described(credentials: Credential[]) {
   return credentials.map(({ credentialId, transports }) => {
     return { type: 'public-key', id: credentialId.toString('base64url'), transports }
   })
-}
-
-function bindingOf({ accountId, tokenId }: Actor) {
-  return { accountId, tokenId }
 }
 
 /** Returns whether a challenge was made for this token. */

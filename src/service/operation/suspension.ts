@@ -18,9 +18,6 @@ import { openPublication, type Publication } from '../zone/publication.ts'
 // repair then makes the nameserver equal to it, which has no zone of the domain. So wherever the process ends, the zone is
 // not served in the end, or served again.
 
-/** The end of a suspension's mails. */
-const CONTACT = 'Please contact the operator of this service if you have questions.'
-
 /**
  * Suspends a domain: it is not served, and nobody can change it. A suspended one stays so. When it resolves, the
  * nameserver does not have the zone.
@@ -38,13 +35,12 @@ export async function suspend(system: System, name: string): Promise<string[]> {
     // The delegation first, so that it never points to a deleted zone.
     await withdraw(publication, name)
     await store.suspend(trx, domain.id, system.now())
-    await tellOwner(
-      publication,
-      domain,
+    const text = compose(
       `${name} was suspended`,
       `The operator of this service has suspended your domain ${name}. Its nameservers do not answer for it any more. Its records and keys are kept, but you cannot change or delete it.`,
-      CONTACT,
+      'Please contact the operator of this service if you have questions.',
     )
+    await sendToAccount(system, trx, domain.ownerId, 'suspension', text)
     await commit(publication, domain, 'domain_suspended')
   }
   await settle(system, name, 'suspended, but its zone may still be served')
@@ -62,12 +58,11 @@ export async function resumeServing(system: System, name: string): Promise<void>
   if (domain.suspended === null) throw new Conflict(`${name} is not suspended.`)
   await store.endSuspension(trx, domain.id, system.config.catalogZone !== undefined)
   await delegate(publication, name, (await withKeys(system, domain)).keys)
-  await tellOwner(
-    publication,
-    domain,
+  const text = compose(
     `${name} is served again`,
     `The operator of this service has ended the suspension of your domain ${name}. Its nameservers answer for it as before, and you can change it again.`,
   )
+  await sendToAccount(system, trx, domain.ownerId, 'suspension', text)
   await commit(publication, domain, 'domain_resumed')
   await settle(system, name, 'no longer suspended, but its zone may not be served yet')
 }
@@ -76,14 +71,6 @@ export async function resumeServing(system: System, name: string): Promise<void>
 async function lockToChange({ trx }: Publication, name: string): Promise<LockedDomain> {
   await lockCreation(trx, registrable(name))
   return lockNamed(trx, name)
-}
-
-async function tellOwner(
-  { system, trx }: Publication,
-  { ownerId }: LockedDomain,
-  ...text: Parameters<typeof compose>
-): Promise<void> {
-  await sendToAccount(system, trx, ownerId, 'suspension', compose(...text))
 }
 
 async function commit(

@@ -119,12 +119,8 @@ export async function advance(system: System, rollover: Rollover & { name: strin
   if (!isOver) return
   // Others do not wait for the writers of this zone.
   const patience = { left: ZONE_PATIENCE, gone: system.stopping }
-  const leave = await system.bounds.queues.take(`zone ${domain.name}`, patience)
-  try {
-    await publishing(() => enter(system, domain, rollover, next))
-  } finally {
-    leave()
-  }
+  const step = () => publishing(() => enter(system, domain, rollover, next))
+  await system.bounds.queues.run(`zone ${domain.name}`, patience, step)
 }
 
 async function enter(system: System, domain: Domain, rollover: Rollover, next: Phase | undefined): Promise<void> {

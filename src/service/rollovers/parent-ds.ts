@@ -17,6 +17,7 @@ export function isReplaced(name: string, sides: Sides, ds: string[]): boolean {
   return ds.some((content) => wanted.has(content)) && formerIn(name, sides, ds).length === 0
 }
 
-function delegations(name: string, dnskeys: string[]): string[] {
+/** Returns the contents of the DS records of these keys. */
+export function delegations(name: string, dnskeys: string[]): string[] {
   return dnskeys.flatMap((dnskey) => delegationsOf(name, dnskey))
 }

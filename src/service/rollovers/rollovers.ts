@@ -9,11 +9,11 @@ import { type Access, operatorFor, type Writer } from '../actor.ts'
 import { checkAnew, type Delegation, lastCheck } from '../delegation/checks.ts'
 import { authoriseWhole, findNamed } from '../domains/domains.ts'
 import { ALGORITHMS, type KeyAlgorithm, newKey } from '../secrets/new-key.ts'
-import { delegationsOf, storeKeys } from '../secrets/signing-keys.ts'
+import { storeKeys } from '../secrets/signing-keys.ts'
 import { policiesOn } from '../tokens/policies.ts'
 import { openZone } from '../zone/opening.ts'
 import type { Publication } from '../zone/publication.ts'
-import { formerIn } from './parent-ds.ts'
+import { delegations, formerIn } from './parent-ds.ts'
 import { firstPhase, PHASES, type Sides, visibilityIn, waitsForSigners } from './phases.ts'
 import { carryOut, type Step } from './transitions.ts'
 
@@ -39,13 +39,12 @@ export interface ShownRollover extends Pick<Rollover, 'phase' | 'since' | 'emerg
 export function shown({ name }: Pick<Domain, 'name'>, rollover: Rollover): ShownRollover {
   const { phase, since, emergency } = rollover
   const { incoming, outgoing } = visibilityIn(phase)
-  const delegations = (dnskeys: string[]) => dnskeys.flatMap((dnskey) => delegationsOf(name, dnskey))
   return {
     ...{ phase, since, emergency },
     waitsFor: awaited(rollover),
     canCancel: phase !== 'unpublish',
-    addDs: incoming.announced ? delegations(rollover.incoming) : [],
-    removeDs: outgoing.announced ? [] : delegations(rollover.outgoing),
+    addDs: incoming.announced ? delegations(name, rollover.incoming) : [],
+    removeDs: outgoing.announced ? [] : delegations(name, rollover.outgoing),
   }
 }
 

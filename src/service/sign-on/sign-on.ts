@@ -1,6 +1,5 @@
-import { Conflict, Denied, Invalid, NotFound } from '../../errors.ts'
+import { Conflict, Denied, Invalid, orNotFound } from '../../errors.ts'
 import type { Subject } from '../../issuer/claims.ts'
-import type { Issuer } from '../../issuer/issuer.ts'
 import { SIGN_IN_CODE_TIME, SIGN_IN_TIME } from '../../limits.ts'
 import * as accounts from '../../store/accounts/accounts.ts'
 import * as identities from '../../store/accounts/identities.ts'
@@ -27,21 +26,15 @@ export interface HandedCode {
   cookie: string | undefined
 }
 
-/** Returns the issuer. @throws NotFound if there is none */
-function issuerOf({ issuer }: System): Issuer {
-  if (issuer === undefined) throw new NotFound()
-  return issuer
-}
-
-/** Reports whether people can sign in at the issuer now. */
+/** Reports whether people can sign in at the issuer now. @throws NotFound if there is none */
 export async function isReachable(system: System): Promise<boolean> {
-  return issuerOf(system).isReachable()
+  return orNotFound(system.issuer).isReachable()
 }
 
 /** Returns where the browser signs in, and the cookie that binds the sign-in to it. @throws Busy */
 export async function begin(system: System): Promise<{ url: string; cookie: string }> {
   const { cookie, binding } = beginAttempt(system)
-  return { url: await issuerOf(system).authorizationUrl(binding), cookie }
+  return { url: await orNotFound(system.issuer).authorizationUrl(binding), cookie }
 }
 
 /**
@@ -69,7 +62,7 @@ async function outcome(system: System, query: string, cookie: string | undefined
   if (!(await signIns.claim(system.db, stateHash, expires, system.now()))) {
     throw new Denied('This sign-in was used before. Sign in again.')
   }
-  const subject = await issuerOf(system).redeem(
+  const subject = await orNotFound(system.issuer).redeem(
     query,
     binding,
     (claims) => claims['email'] !== undefined && hasGroups(system.config, claims),

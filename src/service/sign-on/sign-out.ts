@@ -1,4 +1,4 @@
-import { NotFound } from '../../errors.ts'
+import { orNotFound } from '../../errors.ts'
 import { CLOCK_SKEW } from '../../limits.ts'
 import * as signIns from '../../store/accounts/sign-ins.ts'
 import { transaction } from '../../store/database.ts'
@@ -13,8 +13,7 @@ import { changing, reserve } from '../tokens/rights.ts'
  * @throws Invalid if the token is not valid; Busy
  */
 export async function endSessions(system: System, logoutToken: string): Promise<void> {
-  if (system.issuer === undefined) throw new NotFound()
-  const { issuer, sub = null, sid = null, issued } = await system.issuer.readLogout(logoutToken)
+  const { issuer, sub = null, sid = null, issued } = await orNotFound(system.issuer).readLogout(logoutToken)
   const named = { issuer, sub, sid }
   const until = new Date((issued + CLOCK_SKEW) * 1000).toISOString()
   for (const id of await sessions.accountsOf(system.db, named)) {
