@@ -1,7 +1,6 @@
 import { absolute, isSubname, lowerCase } from '../../dns/names.ts'
 import type { Neighbour } from '../../dns/node.ts'
-import { Malformed, parseRdata } from '../../dns/rdata.ts'
-import { AUTOMATIC_TYPES, TYPES } from '../../dns/types.ts'
+import { AUTOMATIC_TYPES } from '../../dns/types.ts'
 import { Invalid, textOf } from '../../errors.ts'
 import type { Work } from '../../flow/slices.ts'
 import { RRSETS_MAX, TTL_MAX } from '../../limits.ts'
@@ -9,7 +8,7 @@ import type { FoundRRset, FoundZone } from '../../nameserver/nameserver.ts'
 import type { RRsetState } from '../../store/zone/rrsets.ts'
 import { changesTo, planItem, type ZoneState } from '../zone/changes.ts'
 import { created, deleted, occlusions } from '../zone/occlusion.ts'
-import { clamped } from '../zone/rrset-input.ts'
+import { canonical, clamped } from '../zone/rrset-input.ts'
 
 /** The changes that the operator allows an adoption to make. */
 export interface AdoptionOptions {
@@ -119,7 +118,7 @@ function* planRRset(
     return
   }
   const ttl = ttlOf(rrset, zone, options, plan)
-  const records = yield* canonical(rrset, plan)
+  const records = yield* canonicalRecords(rrset, plan)
   const input = { subname, type, ttl, records, problems: {} }
   const outcome = yield* planItem(zone, { method: 'POST', input, neighbours: () => neighbours })
   if ('problems' in outcome) plan.obstacles.push(`${what}: ${textOf(new Invalid(outcome.problems))}`)
@@ -146,26 +145,16 @@ function ttlOf(
 }
 
 /** Returns the records in the API's spelling, each once. One that cannot be read stays unchanged. */
-function* canonical({ name, type, records }: FoundRRset, plan: ContentsPlan): Work<string[]> {
+function* canonicalRecords({ name, type, records }: FoundRRset, plan: ContentsPlan): Work<string[]> {
   const texts = new Map<string, string>()
   for (const record of records) {
-    const { key, text } = read(type, record)
+    const { key, text } = canonical(type, record)
     if (texts.has(key)) plan.normalised.push(`${name} ${type}: ${record} is there twice, and stays once`)
     else if (text !== record) plan.normalised.push(`${name} ${type}: ${record} becomes ${text}`)
     texts.set(key, text)
     yield
   }
   return [...texts.values()]
-}
-
-function read(type: string, record: string): { key: string; text: string } {
-  if (!TYPES.has(type)) return { key: record, text: record }
-  try {
-    return parseRdata(type, record)
-  } catch (error) {
-    if (error instanceof Malformed) return { key: record, text: record }
-    throw error
-  }
 }
 
 /** Returns the subname of an absolute name; undefined if it is not in the domain. */

@@ -1,5 +1,3 @@
-import { Malformed, parseRdata } from '../../dns/rdata.ts'
-import { TYPES } from '../../dns/types.ts'
 import type { Problems } from '../../errors.ts'
 import { inSlices, type Work } from '../../flow/slices.ts'
 import type { Access } from '../actor.ts'
@@ -7,7 +5,7 @@ import { withNames } from '../rrsets/bulk.ts'
 import type { Terms } from '../rrsets/conditions.ts'
 import * as rrsets from '../rrsets/rrsets.ts'
 import { rrsetKey, type Written } from '../zone/changes.ts'
-import type { RRsetInput } from '../zone/rrset-input.ts'
+import { canonical, type RRsetInput } from '../zone/rrset-input.ts'
 
 /** How an RRset changes: as a whole, or by the records that come (EXTEND) or go (PRUNE). */
 export const KINDS = ['REPLACE', 'DELETE', 'EXTEND', 'PRUNE'] as const
@@ -67,7 +65,7 @@ function* apply(state: State, { kind, type, ttl, records }: Amendment, present: 
   }
   const known = Array.isArray(state.records) ? yield* canonicalSet(type, state.records) : state.records
   state.records = known
-  for (const content of records.map((text) => canonical(type, text))) {
+  for (const content of records.map((text) => canonical(type, text).text)) {
     if (kind === 'PRUNE') known.delete(content)
     else if (!known.has(content)) {
       if (known.size === 0) state.ttl = ttl
@@ -81,18 +79,8 @@ function* apply(state: State, { kind, type, ttl, records }: Amendment, present: 
 function* canonicalSet(type: string, texts: string[]): Work<Set<string>> {
   const known = new Set<string>()
   for (const text of texts) {
-    known.add(canonical(type, text))
+    known.add(canonical(type, text).text)
     yield
   }
   return known
-}
-
-/** Returns the form in which RRsets have the content; of what is malformed, the same text, which is reported later. */
-function canonical(type: string, text: string): string {
-  try {
-    return TYPES.has(type) ? parseRdata(type, text).text : text
-  } catch (error) {
-    if (error instanceof Malformed) return text
-    throw error
-  }
 }

@@ -1,7 +1,8 @@
 import { nameOf, ownerLength, subnameProblems } from '../../dns/names.ts'
 import type { Neighbour } from '../../dns/node.ts'
+import { Malformed, parseRdata, type Rdata } from '../../dns/rdata.ts'
 import { sizeProblems } from '../../dns/rrset.ts'
-import { typeProblems } from '../../dns/types.ts'
+import { typeProblems, TYPES } from '../../dns/types.ts'
 import type { Problems } from '../../errors.ts'
 import { TTL_MAX } from '../../limits.ts'
 import type { Domain } from '../../store/domains/domains.ts'
@@ -72,6 +73,16 @@ function typeFieldProblems(type: string | undefined, method: Method, target?: RR
   const texts = typeProblems(type)
   if (texts.length === 0 && target !== undefined) texts.push('Can only be written on create.')
   return texts
+}
+
+/** Returns the form in which RRsets have a content; of what cannot be read, the same text, which is reported later. */
+export function canonical(type: string, text: string): Pick<Rdata, 'key' | 'text'> {
+  try {
+    return TYPES.has(type) ? parseRdata(type, text) : { key: text, text }
+  } catch (error) {
+    if (error instanceof Malformed) return { key: text, text }
+    throw error
+  }
 }
 
 /** Returns the nearest TTL that the domain may have. */
