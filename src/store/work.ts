@@ -187,15 +187,11 @@ export async function removeGivenUp(db: Db, before: Timestamp): Promise<void> {
 }
 
 /** Work, for the operator. */
-export interface Shown {
+export interface Shown extends Pick<Claimed, 'subject' | 'accountId' | 'created' | 'attempts'> {
   kind: string
-  subject: string
-  accountId: string | null
   due: Timestamp | null
   /** Until when a process does it; null: none does. */
   claimed: Timestamp | null
-  created: Timestamp
-  attempts: number
   lastError: string | null
 }
 

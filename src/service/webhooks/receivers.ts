@@ -6,6 +6,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type Network, overlap, parseNetwork } from '../../dns/addresses.ts'
 import type { Config } from '../../settings/config.ts'
+import type { Delivery } from '../../store/zone/webhook-deliveries.ts'
 import { isPublic } from '../domains/transfers.ts'
 
 // Receivers are strangers' servers: users must not use the service to reach what they cannot reach themselves (contract §22.5).
@@ -65,13 +66,8 @@ function isOwn({ octets }: Network): boolean {
   return own.some(({ address }) => parseNetwork(address).octets === octets)
 }
 
-/** What came of a request. */
-export interface Answer {
-  /** The status; null: there was no answer. */
-  answer: number | null
-  /** Why it failed, in words of ours, which tell nothing of our network; null: it did not. */
-  problem: string | null
-}
+/** What came of a request. The problem is in words of ours, which tell nothing of our network; null: it did not fail. */
+export type Answer = Pick<Delivery, 'answer' | 'problem'>
 
 /**
  * Sends a request to a receiver, at an address that its name has now and that it may have. Of the answer, the header alone is

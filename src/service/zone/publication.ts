@@ -202,9 +202,7 @@ export async function openPublication(
   const { bounds, patience } = system
   const left: Release[] = []
   const leave = () => {
-    left.forEach((leaveOne) => {
-      leaveOne()
-    })
+    for (const leaveOne of left) leaveOne()
   }
   try {
     left.push(await bounds.queues.takeInTurn(queues, patience))

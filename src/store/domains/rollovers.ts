@@ -197,12 +197,7 @@ export async function all(db: Db): Promise<(Rollover & { name: string })[]> {
 }
 
 /** A rollover that has not begun. */
-export interface Queued {
-  domainId: number
-  name: string
-  algorithm: string
-  emergency: boolean
-}
+export type Queued = Pick<Rollover, 'domainId' | 'emergency'> & { name: string; algorithm: string }
 
 /**
  * Queues a rollover of every domain that has none, and changes those that are queued already.
