@@ -5,7 +5,7 @@ import type { Adoption, AdoptionRequest } from '../service/adoption/adoption.ts'
 import * as adoption from '../service/adoption/adoption.ts'
 import { strangers } from '../service/adoption/strangers.ts'
 import type { System } from '../system.ts'
-import { type AddCommand, tellProgress } from './command.ts'
+import { type AddCommand, tellProgress, WRITES } from './command.ts'
 
 type Options = Omit<AdoptionRequest, 'ownerOf'> & {
   all: boolean
@@ -18,25 +18,20 @@ type Options = Omit<AdoptionRequest, 'ownerOf'> & {
 const SHOWN = 10
 
 export function addAdopt(program: Command, add: AddCommand): void {
-  add(
-    program,
-    'adopt [zones...]',
-    { nameserver: true, message: true },
-    async (system, zones: string[], options: Options) => {
-      const names = options.all ? (await strangers(system)).map(({ name }) => name) : zones
-      const request = { ...options, ownerOf: owners(options) }
-      // A line for each zone would hide the progress.
-      system.log.level = 'error'
-      const outcomes = await adoption.adoptAll(system, names, request, tellProgress)
-      const refused = outcomes.filter(isRefused)
-      const zoneLines = options.verbose ? outcomes.flatMap(effectsOf) : shortened(refused, reasonsOf)
-      return {
-        lines: [...zoneLines, ...summaryOf(outcomes, options.apply), ...(await limitLines(system, outcomes))],
-        json: outcomes,
-        succeeded: refused.length === 0,
-      }
-    },
-  )
+  add(program, 'adopt [zones...]', WRITES, async (system, zones: string[], options: Options) => {
+    const names = options.all ? (await strangers(system)).map(({ name }) => name) : zones
+    const request = { ...options, ownerOf: owners(options) }
+    // A line for each zone would hide the progress.
+    system.log.level = 'error'
+    const outcomes = await adoption.adoptAll(system, names, request, tellProgress)
+    const refused = outcomes.filter(isRefused)
+    const zoneLines = options.verbose ? outcomes.flatMap(effectsOf) : shortened(refused, reasonsOf)
+    return {
+      lines: [...zoneLines, ...summaryOf(outcomes, options.apply), ...(await limitLines(system, outcomes))],
+      json: outcomes,
+      succeeded: refused.length === 0,
+    }
+  })
     .description('show the effects of adopting foreign zones at PowerDNS; with --apply, make them domains')
     .option('--all', 'all foreign zones', false)
     .option('--account <email>', 'the account that will own them')
@@ -87,14 +82,11 @@ function reasonsOf(outcome: Adoption): string[] {
 
 function effectsOf(outcome: Adoption): string[] {
   const { kept, otherNameServers, normalised, givenUp, obstacles } = outcome
+  const foreign = otherNameServers.length === 0 ? [] : [`NS of other servers: ${otherNameServers.join(', ')}`]
   return [
     headOf(outcome),
     ...part('because:   ', obstacles),
-    ...part('kept:      ', kept),
-    ...part(
-      'kept:      ',
-      otherNameServers.length === 0 ? [] : [`NS of other servers: ${otherNameServers.join(', ')}`],
-    ),
+    ...part('kept:      ', [...kept, ...foreign]),
     ...part('normalised:', normalised),
     ...part('given up:  ', givenUp),
   ]

@@ -22,6 +22,9 @@ export interface Needs {
   message: boolean
 }
 
+/** The needs of a command that writes to zones, and so to their histories. */
+export const WRITES = { nameserver: true, message: true }
+
 /**
  * Adds a command to a group; its texts and options follow.
  * @param usage its name and arguments, in commander's syntax
@@ -70,8 +73,9 @@ export function timestamp(text: string): Timestamp {
   return time
 }
 
-/** Formats rows as the lines of a table. */
-export function table(head: string[], rows: (string | number)[][]): string[] {
+/** Formats rows as the lines of a table. @param none the line in place of a table without rows; default: its head */
+export function table(head: string[], rows: (string | number)[][], none?: string): string[] {
+  if (none !== undefined && rows.length === 0) return [none]
   const all = [head, ...rows.map((row) => row.map(String))]
   const widths = head.map((_, i) => Math.max(...all.map((row) => row[i]!.length)))
   return all.map((row) => {

@@ -7,26 +7,21 @@ import { emptyQueue, enqueueAll } from '../service/rollovers/queue.ts'
 import type { ShownRollover, Wish } from '../service/rollovers/rollovers.ts'
 import * as rollovers from '../service/rollovers/rollovers.ts'
 import type { System } from '../system.ts'
-import { type AddCommand, numberOr, type Outcome, requireOneOf, shortTime, table } from './command.ts'
+import { type AddCommand, numberOr, type Outcome, requireOneOf, shortTime, table, WRITES } from './command.ts'
 
 export function addDnssec(program: Command, add: AddCommand): void {
   const group = program.command('dnssec').description('replace the keys of domains, and ask parents to remove the DS')
-  add(
-    group,
-    'roll [names...]',
-    { nameserver: true, message: true },
-    async (system, names: string[], options: RollOptions) => {
-      const { algorithm, emergency, all, atMost } = options
-      requireOneOf(names, all)
-      if (all && system.message !== undefined)
-        throw Invalid.object('The queue keeps no messages: omit --message with --all.')
-      const wish = { algorithm, emergency, isReturn: options.return }
-      const { lines, ...outcome } = all
-        ? counted('queued', await enqueueAll(system, wish, atMost))
-        : await eachOf(system, names, (access) => rollovers.begin(access, wish))
-      return { ...outcome, lines: emergency ? [...lines, EMERGENCY] : lines }
-    },
-  )
+  add(group, 'roll [names...]', WRITES, async (system, names: string[], options: RollOptions) => {
+    const { algorithm, emergency, all, atMost } = options
+    requireOneOf(names, all)
+    if (all && system.message !== undefined)
+      throw Invalid.object('The queue keeps no messages: omit --message with --all.')
+    const wish = { algorithm, emergency, isReturn: options.return }
+    const { lines, ...outcome } = all
+      ? counted('queued', await enqueueAll(system, wish, atMost))
+      : await rollEach(system, names, (access) => rollovers.begin(access, wish))
+    return { ...outcome, lines: emergency ? [...lines, EMERGENCY] : lines }
+  })
     .description('replace the keys of domains by new ones; the service does the rest')
     .option('--all', 'queue a rollover of every domain that has none', false)
     .option('--at-most <number>', 'with --all: how many are under way at a time', numberOr(undefined, 1), 100)
@@ -39,19 +34,14 @@ export function addDnssec(program: Command, add: AddCommand): void {
         .default(false),
     )
     .option('--emergency', 'do not wait for caches: resolvers that have the former keys or DS reject the domain', false)
-  add(
-    group,
-    'cancel [names...]',
-    { nameserver: true, message: true },
-    async (system, names: string[], { all }: { all: boolean }) => {
-      requireOneOf(names, all)
-      return all ? counted('removed', await emptyQueue(system)) : eachOf(system, names, rollovers.cancel)
-    },
-  )
+  add(group, 'cancel [names...]', WRITES, async (system, names: string[], { all }: { all: boolean }) => {
+    requireOneOf(names, all)
+    return all ? counted('removed', await emptyQueue(system)) : rollEach(system, names, rollovers.cancel)
+  })
     .description('go back to the former keys')
     .option('--all', 'empty the queue; rollovers that have begun go on', false)
   add(group, 'confirm <names...>', { message: true }, async (system, names: string[], options: { force: boolean }) =>
-    eachOf(system, names, (access) => confirm(access, options)),
+    rollEach(system, names, (access) => confirm(access, options)),
   )
     .description(
       'say that the parent zone, which is asked first, has the new DS, and no longer the former; or that other signers publish the new key',
@@ -94,53 +84,47 @@ function jsonOf({ phase, since, waitsFor, emergency, canCancel, addDs, removeDs 
 }
 
 /** Works on each domain, and shows its rollover afterwards, or the reason why it stays as it is. */
-async function eachOf(
+async function rollEach(
   system: System,
   names: string[],
   work: (access: Access<Writer>) => Promise<ShownRollover | undefined>,
 ): Promise<Outcome> {
-  const attempts = await tryEach(system, names, work)
-  const { done } = attempts
-  const lines = done.length === 0 ? [] : table(HEAD, done.map(rowOf))
-  return outcomeOf(attempts, lines, (rollover) => (rollover === undefined ? null : jsonOf(rollover)))
+  const shown = (rollover: ShownRollover | undefined) => (rollover === undefined ? null : jsonOf(rollover))
+  return eachOf(system, names, work, (done) => (done.length === 0 ? [] : table(HEAD, done.map(rowOf))), shown)
 }
 
 async function announce(system: System, names: string[], { undo }: { undo: boolean }): Promise<Outcome> {
-  const attempts = await tryEach(system, names, (access) => announceRemoval(access, { isWanted: !undo }))
   const state = undo ? 'its DS shall stay' : 'its DS shall be removed'
-  const lines = attempts.done.map(([name]) => `${name}: ${state}`)
-  return outcomeOf(attempts, lines, () => ({ removal: !undo }))
+  const work = (access: Access<Writer>) => announceRemoval(access, { isWanted: !undo })
+  const linesOf = (done: [string, unknown][]) => done.map(([name]) => `${name}: ${state}`)
+  return eachOf(system, names, work, linesOf, () => ({ removal: !undo }))
 }
 
-/** Names with what became of them, and those that failed with the reason. */
-interface Attempts<T> {
-  done: [string, T][]
-  failed: [string, string][]
-}
-
-/** Works on each domain; a failure does not reach the others. */
-async function tryEach<T>(
+/**
+ * Works on each domain; a failure does not reach the others.
+ * @param linesOf returns the lines about those that did not fail
+ * @param jsonOf returns the JSON of one of them
+ */
+async function eachOf<T>(
   system: System,
   names: string[],
   work: (access: Access<Writer>) => Promise<T>,
-): Promise<Attempts<T>> {
-  const attempts: Attempts<T> = { done: [], failed: [] }
+  linesOf: (done: [string, T][]) => string[],
+  jsonOf: (result: T) => unknown,
+): Promise<Outcome> {
+  const done: [string, T][] = []
+  const failed: [string, string][] = []
   for (const name of names) {
     try {
-      attempts.done.push([name, await work(await rollovers.accessOfOperator(system, name))])
+      done.push([name, await work(await rollovers.accessOfOperator(system, name))])
     } catch (error) {
       const isExpected = [Conflict, NotFound, Unavailable, NameserverFailure].some((kind) => error instanceof kind)
       if (!isExpected) throw error
-      attempts.failed.push([name, reasonOf(error)])
+      failed.push([name, reasonOf(error)])
     }
   }
-  return attempts
-}
-
-/** @param lines about the names that did not fail @param jsonOf returns the JSON of one of them */
-function outcomeOf<T>({ done, failed }: Attempts<T>, lines: string[], jsonOf: (result: T) => unknown): Outcome {
   return {
-    lines: [...lines, ...failed.map(([name, problem]) => `${name}: ${problem}`)],
+    lines: [...linesOf(done), ...failed.map(([name, problem]) => `${name}: ${problem}`)],
     json: Object.fromEntries([
       ...done.map(([name, result]) => [name, jsonOf(result)]),
       ...failed.map(([name, problem]) => [name, { problem }]),

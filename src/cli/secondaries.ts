@@ -6,14 +6,12 @@ import { type AddCommand, shortTime, table, tellProgress } from './command.ts'
 export function addSecondaries(program: Command, add: AddCommand): void {
   add(program, 'secondaries', {}, async (system) => {
     const reports = await reportOf(system, tellProgress)
+    const head = ['secondary', 'insync', 'pending', 'oldest pending', 'not answered']
     const rows = reports.map(({ name, insync, pending, unreachable, oldest }) => [
       ...[name, insync, pending, oldest === null ? '' : shortTime(oldest), unreachable],
     ])
     return {
-      lines:
-        rows.length === 0
-          ? ['SECONDARIES names none.']
-          : table(['secondary', 'insync', 'pending', 'oldest pending', 'not answered'], rows),
+      lines: table(head, rows, 'SECONDARIES names none.'),
       json: reports,
       succeeded: reports.every(({ pending, unreachable }) => pending + unreachable === 0),
     }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import * as accounts from '../service/accounts/accounts.ts'
 import { setUpSignalling } from '../service/delegation/signalling-setup.ts'
-import type { AddCommand } from './command.ts'
+import { type AddCommand, WRITES } from './command.ts'
 
 export function addSignalling(program: Command, add: AddCommand): void {
   const group = program
     .command('signalling')
     .description('zones in which parents find the keys of new domains, so that these become secure by themselves')
-  add(group, 'setup', { nameserver: true, message: true }, async (system, { account }: { account: string }) => {
+  add(group, 'setup', WRITES, async (system, { account }: { account: string }) => {
     const { nameServers } = system.config
     const zones = await setUpSignalling(system, (await accounts.withEmail(system, account)).id)
     return {

@@ -17,10 +17,7 @@ export function addWork(program: Command, add: AddCommand): void {
         return [kind, subject, accountId ?? '', time, attempts, lastError ?? '']
       })
       return {
-        lines:
-          rows.length === 0
-            ? ['Nothing is to be done.']
-            : table(['kind', 'subject', 'account', 'due', 'attempts', 'error'], rows),
+        lines: table(['kind', 'subject', 'account', 'due', 'attempts', 'error'], rows, 'Nothing is to be done.'),
         json: all.map(({ accountId, lastError, ...shown }) => ({ ...shown, account: accountId, error: lastError })),
       }
     }).description('list what is to be done, and what was given up in the last 30 days'),

@@ -6,7 +6,7 @@ import type { Difference } from '../../service/adoption/pausing.ts'
 import * as pausing from '../../service/adoption/pausing.ts'
 import { bringBack, create } from '../../service/domains/creation.ts'
 import * as domains from '../../service/domains/domains.ts'
-import { type AddCommand, numberOr, shortTime, table, timestamp } from '../command.ts'
+import { type AddCommand, numberOr, shortTime, table, timestamp, WRITES } from '../command.ts'
 import { addInterventions } from './interventions.ts'
 import { addLooks, stateOf } from './looks.ts'
 
@@ -29,29 +29,19 @@ export function addDomain(program: Command, add: AddCommand): void {
     .description('list all domains, or those of one account')
     .option('--search <text>', 'only those whose names contain it')
   addLooks(group, add)
-  add(
-    group,
-    'create <name>',
-    { nameserver: true, message: true },
-    async (system, name: string, { account }: { account: string }) => {
-      const { id, email } = await accounts.withEmail(system, account)
-      await create(system, operatorFor(id), { name, problems: {} })
-      return { lines: [`${name} of ${email}`], json: { name, owner: email } }
-    },
-  )
+  add(group, 'create <name>', WRITES, async (system, name: string, { account }: { account: string }) => {
+    const { id, email } = await accounts.withEmail(system, account)
+    await create(system, operatorFor(id), { name, problems: {} })
+    return { lines: [`${name} of ${email}`], json: { name, owner: email } }
+  })
     .description(
       'create a domain for an account; only this can create local public suffixes and domains of the service',
     )
     .requiredOption('--account <email>', 'the account that owns it')
-  add(
-    group,
-    'restore <name>',
-    { nameserver: true, message: true },
-    async (system, name: string, { at }: { at?: string }) => {
-      await bringBack(system, name, at)
-      return { lines: [`${name} is restored`], json: { name } }
-    },
-  )
+  add(group, 'restore <name>', WRITES, async (system, name: string, { at }: { at?: string }) => {
+    await bringBack(system, name, at)
+    return { lines: [`${name} is restored`], json: { name } }
+  })
     .description('restore a deleted domain; or, with --at, an earlier state of a domain')
     .option('--at <time>', 'such as 2026-01-31T12:00:00Z', timestamp)
   add(group, 'set-minimum-ttl <name>', {}, async (system, name: string, seconds: number) => {
@@ -70,22 +60,17 @@ export function addDomain(program: Command, add: AddCommand): void {
     await pausing.pause(system, name)
     return { lines: [`${name}: paused`], json: { name, paused: true } }
   }).description('reject all writes and leave the zone alone, so that you can work on it at PowerDNS')
-  add(
-    group,
-    'resume <name>',
-    { nameserver: true, message: true },
-    async (system, name: string, { ours, theirs }: Sides) => {
-      const side = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined
-      const differences = await pausing.resume(system, name, side)
-      const isPaused = differences.length > 0 && side === undefined
-      const left = isPaused ? ['still paused: choose --ours (the database) or --theirs (PowerDNS)'] : ['resumed']
-      return {
-        lines: [...differences.flatMap(linesOf), ...left.map((text) => `${name}: ${text}`)],
-        json: { name, paused: isPaused, differences },
-        succeeded: !isPaused,
-      }
-    },
-  )
+  add(group, 'resume <name>', WRITES, async (system, name: string, { ours, theirs }: Sides) => {
+    const side = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined
+    const differences = await pausing.resume(system, name, side)
+    const isPaused = differences.length > 0 && side === undefined
+    const left = isPaused ? ['still paused: choose --ours (the database) or --theirs (PowerDNS)'] : ['resumed']
+    return {
+      lines: [...differences.flatMap(linesOf), ...left.map((text) => `${name}: ${text}`)],
+      json: { name, paused: isPaused, differences },
+      succeeded: !isPaused,
+    }
+  })
     .description('end the pause; if the zone at PowerDNS differs, show the differences, unless you choose a side')
     .addOption(new Option('--ours', 'the contents of the database win').conflicts('theirs'))
     .option('--theirs', 'the contents at PowerDNS win')

@@ -6,7 +6,7 @@ import * as domains from '../../service/domains/domains.ts'
 import { move } from '../../service/operation/moving.ts'
 import { resumeServing, suspend } from '../../service/operation/suspension.ts'
 import { NO_CONDITIONS } from '../../service/rrsets/conditions.ts'
-import type { AddCommand } from '../command.ts'
+import { type AddCommand, WRITES } from '../command.ts'
 
 /** Adds the commands by which the operator takes a domain from DNS, or from its account. */
 export function addInterventions(group: Command, add: AddCommand): void {
@@ -29,17 +29,12 @@ export function addInterventions(group: Command, add: AddCommand): void {
   })
     .description('give domains to another account, all or none; both accounts get mails')
     .requiredOption('--to <email>', 'the account that gets them')
-  add(
-    group,
-    'delete <name>',
-    { nameserver: true, message: true },
-    async (system, name: string, { confirm }: { confirm: string }) => {
-      if (confirm !== name) throw new Conflict(`--confirm is not ${name}; nothing was deleted.`)
-      const { ownerId } = await domains.findNamed(system, name)
-      await domains.remove({ system, actor: operatorFor(ownerId) }, name, NO_CONDITIONS)
-      return { lines: [`${name}: deleted`], json: { name } }
-    },
-  )
+  add(group, 'delete <name>', WRITES, async (system, name: string, { confirm }: { confirm: string }) => {
+    if (confirm !== name) throw new Conflict(`--confirm is not ${name}; nothing was deleted.`)
+    const { ownerId } = await domains.findNamed(system, name)
+    await domains.remove({ system, actor: operatorFor(ownerId) }, name, NO_CONDITIONS)
+    return { lines: [`${name}: deleted`], json: { name } }
+  })
     .description('delete a domain and its zone, as its owner can; it can be restored')
     .requiredOption('--confirm <name>', 'its name again')
 }
