@@ -38,20 +38,28 @@ export class Secondaries {
   announce(zone: string, serial: number, others: readonly string[]): void {
     for (const secondary of this.all) {
       const isCurrent = async () => reaches(await secondary.serves(zone), serial)
-      this.#tell(`${secondary.name} ${zone}`, () => secondary.notify(zone), isCurrent)
+      void this.#tell(`${secondary.name} ${zone}`, () => secondary.notify(zone), isCurrent)
     }
     this.#telling.get(zone)?.abort()
-    if (others.length > 0) this.#tell(zone, () => this.#notify(zone, others))
+    if (others.length > 0) void this.#tell(zone, () => this.#notify(zone, others))
   }
 
-  /** Takes the place of the announcement in flight under this key. */
-  #tell(key: string, notify: () => Promise<void>, isCurrent?: () => Promise<boolean>): void {
+  /** Repeats a NOTIFY until the zone is current, in place of the announcement in flight under this key; never rejects. */
+  async #tell(key: string, notify: () => Promise<void>, isCurrent?: () => Promise<boolean>): Promise<void> {
     this.#telling.get(key)?.abort()
     const ending = new AbortController()
     this.#telling.set(key, ending)
-    void tell(notify, isCurrent, ending.signal).finally(() => {
+    try {
+      for (const pause of NOTIFY_PAUSES) {
+        await notify()
+        await sleep(pause, undefined, { signal: ending.signal, ref: false })
+        if ((await isCurrent?.()) === true) return
+      }
+    } catch {
+      // A newer serial is announced, or too many questions wait. The sweep notifies those that have not caught up.
+    } finally {
       if (this.#telling.get(key) === ending) this.#telling.delete(key)
-    })
+    }
   }
 
   async #notify(zone: string, addresses: readonly string[]): Promise<void> {
@@ -81,23 +89,6 @@ export class Secondaries {
     for (const ending of this.#telling.values()) ending.abort()
     for (const socket of Object.values(this.#sockets)) socket.close()
     await Promise.all(this.all.map((secondary) => secondary.close()))
-  }
-}
-
-/** Repeats a NOTIFY until the zone is current; never rejects. */
-async function tell(
-  notify: () => Promise<void>,
-  isCurrent: (() => Promise<boolean>) | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    for (const pause of NOTIFY_PAUSES) {
-      await notify()
-      await sleep(pause, undefined, { signal, ref: false })
-      if ((await isCurrent?.()) === true) return
-    }
-  } catch {
-    // A newer serial is announced, or too many questions wait. The sweep notifies those that have not caught up.
   }
 }
 
