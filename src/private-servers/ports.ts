@@ -37,12 +37,10 @@ export async function findPorts(wanted: Ports, dnsHosts: string[]): Promise<Port
   try {
     const api = await bind(createServer(), "PowerDNS' API", HOST, wanted.api)
     for (let tries = 1; ; tries++) {
-      const [first, ...others] = dnsHosts
-      const dns = await bind(createServer(), 'DNS over TCP', first!, wanted.dns)
+      let { dns } = wanted
       try {
-        await bindUdp(first!, dns)
-        for (const host of others) {
-          await bind(createServer(), 'DNS over TCP', host, dns)
+        for (const host of dnsHosts) {
+          dns = await bind(createServer(), 'DNS over TCP', host, dns)
           await bindUdp(host, dns)
         }
         return { dns, api }

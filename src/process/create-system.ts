@@ -18,7 +18,6 @@ import {
 } from '../limits.ts'
 import type { Log } from '../log.ts'
 import { createFolderMailer } from '../mail/folder.ts'
-import type { Mailer } from '../mail/mailer.ts'
 import { createSmtpMailer } from '../mail/smtp.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { Cluster } from '../nameserver/cluster/cluster.ts'
@@ -132,7 +131,10 @@ export function createSystem(
     }),
     parents: new Parents({ resolvers: config.resolvers, isAllowed: (address) => mayAsk(config, address) }),
     issuer: createIssuer(config, log),
-    mailer: createMailer(config),
+    mailer:
+      config.mailUrl === undefined
+        ? createFolderMailer(join(config.dataFolder, 'mails'), config.mailFrom)
+        : createSmtpMailer(config.mailUrl, config.mailFrom),
     workBell: new Bell(),
     counters: createCounters(config, pools.counters, log, metrics),
     bounds: {
@@ -193,12 +195,6 @@ function createIssuer(config: Config, log: Log): Issuer | undefined {
     scopes: config.oidcGroups.length === 0 ? [] : ['groups'],
     onFailure: (reason) => log.warn('single sign-on failed', { reason }),
   })
-}
-
-function createMailer({ mailUrl, mailFrom, dataFolder }: Config): Mailer {
-  return mailUrl === undefined
-    ? createFolderMailer(join(dataFolder, 'mails'), mailFrom)
-    : createSmtpMailer(mailUrl, mailFrom)
 }
 
 /**

@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Seed } from '../../seeds/read.ts'
 import { dataFolderOf, forgetServers } from '../private-servers/data-folder.ts'
 import { demoTools } from '../private-servers/packages.ts'
 import { type Stack, startStack } from '../private-servers/stack.ts'
@@ -38,7 +37,9 @@ export interface StartOptions {
  */
 export async function start(options: StartOptions): Promise<void> {
   if (!options.ci || process.env['ZONEPLANE_DATA']?.trim()) return startIn(dataFolderOf(process.env), options)
-  const dataFolder = throwawayFolder()
+  const dataFolder = mkdtempSync(join(tmpdir(), 'zoneplane-'))
+  // The servers can enter it if they run as other users.
+  chmodSync(dataFolder, 0o711)
   try {
     await startIn(dataFolder, options)
   } finally {
@@ -53,7 +54,8 @@ async function startIn(dataFolder: string, { fresh, install, ci }: StartOptions)
     ZONEPLANE_DATA: dataFolder,
     ...(!install && { ZONEPLANE_INSTALL: 'no' }),
   })
-  const seed = await seedOf(config)
+  // Before anything is started, so that its mistakes are reported at once.
+  const seed = config.seed === undefined ? undefined : (await import('../../seeds/read.ts')).readSeed(config.seed)
   // From now on, so that an early Ctrl-C also stops everything cleanly.
   const stopping = new AbortController()
   const hurrying = new AbortController()
@@ -73,13 +75,6 @@ async function startIn(dataFolder: string, { fresh, install, ci }: StartOptions)
     if (stack !== undefined) forgetServers(config.dataFolder)
     await stack?.stop()
   }
-}
-
-/** Creates a new data folder, which the servers can enter if they run as other users. */
-function throwawayFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'zoneplane-'))
-  chmodSync(folder, 0o711)
-  return folder
 }
 
 function withoutBlanks(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -107,11 +102,6 @@ async function toldToStop(ci: boolean): Promise<string> {
     }, PARENT_PAUSE)
     watch.unref()
   })
-}
-
-/** Reads ZONEPLANE_SEED before anything is started, so that its mistakes are reported at once. @throws ConfigError */
-async function seedOf({ seed }: Config): Promise<Seed | undefined> {
-  return seed === undefined ? undefined : (await import('../../seeds/read.ts')).readSeed(seed)
 }
 
 /** Starts the servers that the environment does not name; undefined if it names all. */
