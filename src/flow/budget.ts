@@ -22,17 +22,18 @@ export class Holder {
   readonly #ownTime: number
   #waited = 0
   #since: number | undefined
-  #cut: () => void = () => undefined
+  /** Ends it, so that it gives its places back. */
+  cut: () => void = () => undefined
 
   /** @param ownTime milliseconds of waiting after which it also loses its places to its own caller */
   constructor(ownTime = OWN_KEEPING_TIME) {
     this.#ownTime = ownTime
   }
 
-  /** From now on it waits. @param cut ends it, so that it gives its places back */
+  /** From now on it waits, and `cut` ends it. */
   begin(cut: () => void): void {
     this.#since ??= performance.now()
-    this.#cut = cut
+    this.cut = cut
   }
 
   /** It goes on, and cannot lose its places now. */
@@ -49,11 +50,6 @@ export class Holder {
   /** Whether it waits now, and has waited so long that it loses its places to its own caller, or to others. */
   isSlow(isOwn: boolean): boolean {
     return this.#since !== undefined && this.waited >= (isOwn ? this.#ownTime : KEEPING_TIME)
-  }
-
-  /** Ends it. */
-  cut(): void {
-    this.#cut()
   }
 }
 
