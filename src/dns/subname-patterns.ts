@@ -1,5 +1,4 @@
-import { SUBNAME_LENGTH } from './names.ts'
-import { characters } from './presentation.ts'
+import { subnameProblems } from './names.ts'
 
 // Patterns of subnames, as policies have them (contract §§6.1 and 6.4).
 
@@ -14,17 +13,11 @@ const MANY = '2'
 
 /** Returns the error texts about a pattern. */
 export function patternProblems(pattern: string): string[] {
-  const texts: string[] = []
-  if (characters(pattern) > SUBNAME_LENGTH) {
-    texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
-  }
-  if (pattern !== pattern.toLowerCase()) texts.push(`Invalid value (not lowercase): ${pattern}`)
   const labels = pattern.split('.')
   const isEach = labels.every((label) => /^([a-z0-9_-]{1,63}|\*\*?)$/.test(label))
   // From the right.
   const isOrdered = /^0*1[01]*$|^([01]*0)?2[01]*$/.test(kindsOf(labels))
-  if (!isEach || !isOrdered) texts.push(RULE)
-  return texts
+  return subnameProblems(pattern, isEach && isOrdered, RULE)
 }
 
 /** Returns what the labels are, from the right. */
