@@ -12,7 +12,8 @@ export interface PostgresPrograms {
 /** Finds the folders that have all these programs, the newest version first; several may be installed. */
 export function postgresPrograms(names: [string, ...string[]]): PostgresPrograms[] {
   return foldersWith(names)
-    .flatMap((folder) => programsIn(folder, names[0]))
+    .map((folder) => ({ folder, major: majorOf(join(folder, names[0])) }))
+    .filter(({ major }) => major > 0)
     .sort((a, b) => b.major - a.major)
 }
 
@@ -33,20 +34,17 @@ function foldersWith(names: string[]): string[] {
   return status === 0 ? [stdout.trim()].filter(hasAll) : []
 }
 
-/** The versions of programs: each is asked once. */
-const known = new Map<string, number | undefined>()
+/** The major versions of programs: each is asked once. */
+const known = new Map<string, number>()
 
-function programsIn(folder: string, name: string): PostgresPrograms[] {
-  const program = join(folder, name)
-  if (!known.has(program)) known.set(program, versionOf(program))
-  const major = known.get(program)
-  return major === undefined ? [] : [{ folder, major }]
-}
-
-function versionOf(program: string): number | undefined {
+/** Returns the major version of a program of Postgres; 0: it does not tell. */
+function majorOf(program: string): number {
+  const present = known.get(program)
+  if (present !== undefined) return present
   const { stdout, status } = spawnSync(program, ['--version'], { encoding: 'utf8' })
-  const major = status === 0 ? /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1] : undefined
-  return major === undefined ? undefined : Number(major)
+  const major = status === 0 ? Number(/\(PostgreSQL\) (\d+)/.exec(stdout)?.[1] ?? 0) : 0
+  known.set(program, major)
+  return major
 }
 
 /** The first version with `unique nulls not distinct`. */
