@@ -80,7 +80,7 @@ export async function one<Row>(db: Db, sql: string, bindings?: Record<string, un
 }
 
 /**
- * Returns SQL that deletes rows, but no locked ones: concurrent transactions that do this must not wait for each other's rows.
+ * Returns SQL that deletes rows, but no locked ones: transactions that do this must not wait for each other's rows.
  * @param which their condition, perhaps with an order and a limit
  */
 export function removal(table: string, key: string, which: string): string {

@@ -41,7 +41,7 @@ export interface Entry extends Omit<store.Entry, 'event'> {
 export { ACTIONS, SOURCES, timeIn } from '../../store/zone/history.ts'
 export type { Step }
 
-/** Returns a page of the entries with a change of such an RRset, and with the words of the search, newest first (contract §15.5). */
+/** Returns a page of the entries with such a change, and the words of the search, newest first (contract §15.5). */
 export async function list(access: Access, filter: ListFilter, cursor?: Cursor): Promise<Page<Entry>> {
   const { system, actor, domain } = access
   const words = wordsOf(filter.search ?? '', domain.name)

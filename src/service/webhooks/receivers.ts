@@ -66,7 +66,7 @@ function isOwn({ octets }: Network): boolean {
   return own.some(({ address }) => parseNetwork(address).octets === octets)
 }
 
-/** What came of a request. The problem is in words of ours, which tell nothing of our network; null: it did not fail. */
+/** What came of a request. The problem is in words of ours, which tell nothing of our network. */
 export type Answer = Pick<Delivery, 'answer' | 'problem'>
 
 /**
