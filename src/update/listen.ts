@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net'
 import { reasonOf, StartError } from '../errors.ts'
 import { EXPORT_TIME, STOP_TIME, TAKING_TIME } from '../limits.ts'
-import { isTrusted, networkOf, parseAddress } from '../service/throttling/callers.ts'
+import { type Address, isTrusted, networkOf, parseAddress } from '../service/throttling/callers.ts'
 import type { System } from '../system.ts'
 import { UpdateDoor } from './door.ts'
 import { readProxyHeader } from './proxies.ts'
@@ -112,7 +112,9 @@ class Listener implements UpdateListener {
       this.#drop('datagram')
       return
     }
-    const proxied = this.#isProxy(address) ? headerOf(octets) : { size: 0 }
+    // Without its zone, and an IPv4 address that is mapped to IPv6 as such.
+    const sender = parseAddress(address)!
+    const proxied = this.#isProxy(sender) ? headerOf(octets) : { size: 0 }
     if (proxied === undefined) return
     this.#received++
     const send = async (message: Buffer) =>
@@ -122,13 +124,13 @@ class Listener implements UpdateListener {
         })
       })
     const gone = new AbortController().signal
-    const client = proxied.address ?? plain(address)
+    const client = proxied.address ?? sender.toString()
     const peer = { address: client, isTcp: false, send, gone, end: () => undefined }
     this.#track(this.#door.answer(octets.subarray(proxied.size), peer).finally(() => this.#received--))
   }
 
-  #isProxy(address: string): boolean {
-    return isTrusted(this.#system.config, parseAddress(address)!)
+  #isProxy(address: Address): boolean {
+    return isTrusted(this.#system.config, address)
   }
 
   #drop(what: 'datagram' | 'connection'): void {
@@ -142,12 +144,13 @@ class Listener implements UpdateListener {
 
   #connect(socket: Socket): void {
     // Without an address, the client is gone.
-    const address = parseAddress(socket.remoteAddress ?? '')?.toString()
-    if (address === undefined || this.#isClosed) {
+    const sender = parseAddress(socket.remoteAddress ?? '')
+    if (sender === undefined || this.#isClosed) {
       socket.destroy()
       return
     }
-    const client = this.#isProxy(address) ? undefined : networkOf(address)
+    const address = sender.toString()
+    const client = this.#isProxy(sender) ? undefined : networkOf(address)
     const others = [...this.#connections.values()].filter((each) => each.client === client)
     if (this.#connections.size >= CONNECTIONS.all || (client !== undefined && others.length >= CONNECTIONS.each)) {
       this.#drop('connection')
@@ -238,9 +241,4 @@ function headerOf(octets: Buffer): ReturnType<typeof readProxyHeader> {
   } catch {
     return undefined
   }
-}
-
-/** Returns an address without its zone, and an IPv4 address that is mapped to IPv6 as such. */
-function plain(address: string): string {
-  return parseAddress(address)!.toString()
 }

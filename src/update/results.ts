@@ -12,19 +12,13 @@ export class Results {
     const known = this.#results.get(mac)
     if (known !== undefined) return known
     const result = carryOut()
-    this.#keep(mac, result)
-    return result
-  }
-
-  /** Keeps the result of a message, unless it may differ when the message comes again. */
-  #keep(mac: string, result: Promise<Outcome>): void {
     this.#results.set(mac, result)
-    for (const oldest of this.#results.keys()) {
-      if (this.#results.size <= KEPT) break
-      this.#results.delete(oldest)
-    }
+    const [oldest] = this.#results.keys()
+    if (this.#results.size > KEPT) this.#results.delete(oldest!)
     void result.then(({ rcode }) => {
+      // These may differ when the message comes again.
       if (rcode === 'SERVFAIL' || rcode === 'REFUSED') this.#results.delete(mac)
     })
+    return result
   }
 }
