@@ -125,9 +125,13 @@ function isPercentEncoded(text: string): boolean {
   }
 }
 
+/** Reports whether this is an e-mail address, without a name. */
+export function isAddress(value: string): boolean {
+  return /^[^\s@<>()",:;\\[\]]+@[^\s@<>()",:;\\[\]]+$/.test(value)
+}
+
 export function address(value: string): string {
-  if (!/^[^\s@<>()",:;\\[\]]+@[^\s@<>()",:;\\[\]]+$/.test(value))
-    throw new Error('must be an e-mail address, without a name')
+  if (!isAddress(value)) throw new Error('must be an e-mail address, without a name')
   return value
 }
 

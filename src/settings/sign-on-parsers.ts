@@ -42,7 +42,7 @@ export function groups(value: string): GroupRow[] {
   const all = rows.map((row) => {
     const [, group = '', account = '', name] = /^(.+)=([^=]+):([a-z]+)$/.exec(row.trim()) ?? []
     const role = ROLES.find((each) => each === name)
-    if (role === undefined || !isAddress(account.trim())) {
+    if (role === undefined || !parse.isAddress(account.trim())) {
       throw new Error(
         `must be such as "dns-admins=ops@example.net:admin; dns-readers=ops@example.net:viewer", with the roles ${ROLES.join(', ')}, not "${row.trim()}"`,
       )
@@ -51,13 +51,4 @@ export function groups(value: string): GroupRow[] {
   })
   if (all.length === 0) throw new Error('must name a group')
   return all
-}
-
-function isAddress(text: string): boolean {
-  try {
-    parse.address(text)
-    return true
-  } catch {
-    return false
-  }
 }
