@@ -48,17 +48,21 @@ const newPassword = ruledText({ trim: true }, passwordProblems).meta({ accepted:
 const domain = ruledText({ trim: false }, nameProblems).meta({ accepted: DOMAIN_NAME })
 
 const EMAIL_ROW = { write: email, text: 'The address of the account.', example: 'alice@example.org' }
-const PASSWORD_ROW = { write: password, text: 'The password of the account.', example: 'correct horse battery' }
-const PASSWORD_RULES = 'From 8 to 128 characters.'
-const CODE_ROW = {
-  write: code,
-  text: 'A code of a second factor. Required if the account has multi-factor authentication enabled, unless `passkey` is given.',
-  example: '123456',
+const PASSWORD_ROWS = {
+  email: EMAIL_ROW,
+  password: { write: password, text: 'The password of the account.', example: 'correct horse battery' },
 }
-
-const PASSKEY_ROW = {
-  write: assertion(),
-  text: 'The answer of a passkey, in place of `code`. Required if the account has passkeys alone.',
+const PASSWORD_RULES = 'From 8 to 128 characters.'
+const FACTOR_ROWS = {
+  code: {
+    write: code,
+    text: 'A code of a second factor. Required if the account has multi-factor authentication enabled, unless `passkey` is given.',
+    example: '123456',
+  },
+  passkey: {
+    write: assertion(),
+    text: 'The answer of a passkey, in place of `code`. Required if the account has passkeys alone.',
+  },
 }
 
 type CaptchaRow = { captcha: { write: ReturnType<typeof captchaAnswer>; text: string } }
@@ -74,63 +78,48 @@ const ALWAYS = 'Needed.'
 /** Returns the forms of contract §§11.2 and 11.3. */
 export function accountForms(config: Config) {
   return {
-    signUp: form(
-      'SignUp',
-      {
-        email: EMAIL_ROW,
-        password: {
-          write: newPassword.nullable(),
-          text: `${PASSWORD_RULES} Null: the owner sets it later, by a link in a mail.`,
-          example: 'correct horse battery',
-        },
+    signUp: form('SignUp', ['email', 'password'], {
+      email: EMAIL_ROW,
+      password: {
+        write: newPassword.nullable(),
+        text: `${PASSWORD_RULES} Null: the owner sets it later, by a link in a mail.`,
+        example: 'correct horse battery',
       },
-      {
-        ...captcha(config, ALWAYS),
-        domain: { write: domain, text: 'A domain to create with the account.', example: 'alice.dyn.example.net' },
-        outreach_preference: {
-          write: boolean(),
-          text: 'Whether the operator may send more than the necessary mails.',
-          example: true,
-        },
+      ...captcha(config, ALWAYS),
+      domain: { write: domain, text: 'A domain to create with the account.', example: 'alice.dyn.example.net' },
+      outreach_preference: {
+        write: boolean(),
+        text: 'Whether the operator may send more than the necessary mails.',
+        example: true,
       },
-    ),
-    credentials: form('Credentials', { email: EMAIL_ROW, password: PASSWORD_ROW }, captcha(config, AFTER_FAILURES)),
-    emailChange: form(
-      'EmailChange',
-      {
-        email: EMAIL_ROW,
-        password: PASSWORD_ROW,
-        new_email: { write: email, text: 'The new address.', example: 'alice@example.com' },
+    }),
+    credentials: form('Credentials', ['email', 'password'], { ...PASSWORD_ROWS, ...captcha(config, AFTER_FAILURES) }),
+    emailChange: form('EmailChange', ['email', 'password', 'new_email'], {
+      ...PASSWORD_ROWS,
+      new_email: { write: email, text: 'The new address.', example: 'alice@example.com' },
+      ...FACTOR_ROWS,
+      ...captcha(config, AFTER_FAILURES),
+    }),
+    deletion: form('AccountDeletion', ['email', 'password'], {
+      ...PASSWORD_ROWS,
+      ...FACTOR_ROWS,
+      ...captcha(config, AFTER_FAILURES),
+    }),
+    passwordReset: form('PasswordReset', ['email'], { email: EMAIL_ROW, ...captcha(config, ALWAYS) }),
+    invitation: form('InvitationAcceptance', [], {
+      new_password: {
+        write: newPassword,
+        text: `Of the account that is made, if the invited address has none. ${PASSWORD_RULES}`,
+        example: 'battery staple correct',
       },
-      { code: CODE_ROW, passkey: PASSKEY_ROW, ...captcha(config, AFTER_FAILURES) },
-    ),
-    deletion: form(
-      'AccountDeletion',
-      { email: EMAIL_ROW, password: PASSWORD_ROW },
-      { code: CODE_ROW, passkey: PASSKEY_ROW, ...captcha(config, AFTER_FAILURES) },
-    ),
-    passwordReset: form('PasswordReset', { email: EMAIL_ROW }, captcha(config, ALWAYS)),
-    invitation: form(
-      'InvitationAcceptance',
-      {},
-      {
-        new_password: {
-          write: newPassword,
-          text: `Of the account that is made, if the invited address has none. ${PASSWORD_RULES}`,
-          example: 'battery staple correct',
-        },
+    }),
+    newPassword: form('NewPassword', ['new_password'], {
+      new_password: { write: newPassword, text: PASSWORD_RULES, example: 'battery staple correct' },
+      revoke_tokens: {
+        write: boolean(),
+        text: "Whether to also delete the account's API tokens; true by default.",
+        example: false,
       },
-    ),
-    newPassword: form(
-      'NewPassword',
-      { new_password: { write: newPassword, text: PASSWORD_RULES, example: 'battery staple correct' } },
-      {
-        revoke_tokens: {
-          write: boolean(),
-          text: "Whether to also delete the account's API tokens; true by default.",
-          example: false,
-        },
-      },
-    ),
+    }),
   }
 }

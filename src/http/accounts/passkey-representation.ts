@@ -118,16 +118,13 @@ export function assertion() {
 }
 
 /** A new passkey, and a signature. */
-export const NEW_PASSKEY = form(
-  'NewPasskey',
-  { passkey: { write: attestation(), text: '`toJSON()` of the new credential.' } },
-  { name: NAME_ROW },
-)
-export const SIGNED = form(
-  'PasskeyAnswer',
-  { passkey: { write: assertion(), text: '`toJSON()` of the signature.' } },
-  {},
-)
+export const NEW_PASSKEY = form('NewPasskey', ['passkey'], {
+  passkey: { write: attestation(), text: '`toJSON()` of the new credential.' },
+  name: NAME_ROW,
+})
+export const SIGNED = form('PasskeyAnswer', ['passkey'], {
+  passkey: { write: assertion(), text: '`toJSON()` of the signature.' },
+})
 
 const CHALLENGE = described(
   BASE64URL,

@@ -49,11 +49,9 @@ function uri(secret: string, email: string, host: string): string {
 export const code = ruledText({ trim: true }, codeProblems).meta({ accepted: CODE_INPUT })
 
 /** A code of a factor (contract §12). */
-export const CODE = form(
-  'Code',
-  { code: { write: code, text: `The ${TOTP_DIGITS} digits that the authenticator shows.`, example: '123456' } },
-  {},
-)
+export const CODE = form('Code', ['code'], {
+  code: { write: code, text: `The ${TOTP_DIGITS} digits that the authenticator shows.`, example: '123456' },
+})
 
 function codeProblems(value: string): string[] {
   const length = characters(value)

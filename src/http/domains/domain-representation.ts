@@ -83,4 +83,4 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
 })
 
 /** A change of a domain itself (contract §7.11). */
-export const DOMAIN_CHANGE = form('DomainChange', {}, { note: NOTE })
+export const DOMAIN_CHANGE = form('DomainChange', [], { note: NOTE })

@@ -227,6 +227,9 @@ export type Values<S extends Shape> = {
   [Name in keyof S as CamelCase<Name>]?: Exclude<yup.InferType<S[Name]>, undefined>
 }
 
+/** The values of a form: some of its members are required. */
+type Form<S extends Shape, N extends keyof S> = Values<Omit<S, N>> & Required<Values<Pick<S, N>>>
+
 /** Stack traces have no reader, and take ten times as long as the rest. */
 const OPTIONS = { abortEarly: false, disableStackTrace: true }
 
@@ -254,18 +257,14 @@ export function readFields<S extends Shape>(body: unknown, shape: S): Values<S> 
 }
 
 /** Reads fields like `readFields`, but throws the problems. @throws Invalid, also if a required member is missing */
-export function readForm<R extends Shape, O extends Shape>(
-  body: unknown,
-  required: R,
-  optional: O = {} as O,
-): Required<Values<R>> & Values<O> {
-  const shape = { ...required, ...optional }
+export function readForm<S extends Shape, N extends keyof S>(body: unknown, shape: S, required: N[]): Form<S, N> {
   const { problems, ...values } = readFields(body, shape)
   const all: Problems = {}
   for (const name of Object.keys(shape)) {
-    const texts = problems[name] ?? (name in required && !(camelCase(name) in values) ? [REQUIRED] : undefined)
+    const isMissing = required.some((each) => each === name) && !(camelCase(name) in values)
+    const texts = problems[name] ?? (isMissing ? [REQUIRED] : undefined)
     if (texts !== undefined) all[name] = texts
   }
   if (Object.keys(all).length > 0) throw new Invalid(all)
-  return values as unknown as Required<Values<R>> & Values<O>
+  return values as unknown as Form<S, N>
 }

@@ -74,8 +74,9 @@ export function representation<Source, Context = void>() {
       presentFull: presenter(shown),
       /** Reads the members of a request, like `readFields`. @throws Invalid */
       read: (body: unknown) => readFields(body, shape),
-      /** Reads a request like `read`, but throws the problems. @throws Invalid */
-      readForm: (body: unknown) => readForm(body, {}, shape),
+      /** Reads a request like `read`, but throws the problems. @throws Invalid, also if a required member is missing */
+      readForm: <N extends keyof Written<M> = never>(body: unknown, required: N[] = []) =>
+        readForm(body, shape, required),
       /** Returns the schema of a request. @param required members, which depend on the method */
       input: (title: string, required: (keyof Written<M> & string)[] = []) => inputSchema(title, rows, required),
     }
@@ -86,12 +87,12 @@ export function representation<Source, Context = void>() {
 type FormRows = Record<string, { write: yup.Schema; text: string; example?: unknown }>
 
 /** Makes the members of a request that has no counterpart in responses. */
-export function form<R extends FormRows, O extends FormRows>(title: string, required: R, optional: O) {
-  const [must, may] = [required, optional].map((rows) => mapRows(Object.entries(rows), fieldOf))
+export function form<R extends FormRows, N extends keyof R & string>(title: string, required: N[], rows: R) {
+  const shape = mapRows(Object.entries(rows), fieldOf) as { [Name in keyof R]: R[Name]['write'] }
   return {
-    schema: inputSchema(title, { ...required, ...optional }, Object.keys(required)),
+    schema: inputSchema(title, rows, required),
     /** @throws Invalid */
-    read: (body: unknown) => readForm(body, must as Written<R>, may as Written<O>),
+    read: (body: unknown) => readForm(body, shape, required),
   }
 }
 

@@ -66,17 +66,13 @@ export const ENTRY = representation<Entry>()(['Entry'], {
   },
 })
 
-const FORM = form(
-  'RestoreInput',
-  {},
-  {
-    at: { write: time(), text: 'A time.', example: '2026-01-31T12:00:00.000000Z' },
-    version: {
-      write: integer().meta({ accepted: VERSION_INPUT }),
-      text: 'A version of the domain, instead of a time.',
-    },
+const FORM = form('RestoreInput', [], {
+  at: { write: time(), text: 'A time.', example: '2026-01-31T12:00:00.000000Z' },
+  version: {
+    write: integer().meta({ accepted: VERSION_INPUT }),
+    text: 'A version of the domain, instead of a time.',
   },
-)
+})
 
 /** The wanted state of a domain: `at` or `version`. */
 export const WHEN: Component = {

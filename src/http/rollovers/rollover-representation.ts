@@ -37,39 +37,31 @@ export const ROLLOVER = representation<ShownRollover>()(['Rollover'], {
 })
 
 /** The request for a rollover. */
-export const ROLLOVER_INPUT = form(
-  'RolloverInput',
-  {},
-  {
-    algorithm: {
-      write: choice(KEY_ALGORITHMS),
-      text: 'The algorithm of the new key; by default ecdsa256.',
-      example: 'ecdsa256',
-    },
-    return: {
-      write: boolean(),
-      text: 'Whether the former keys come back instead of a new one.',
-      example: false,
-    },
-    emergency: {
-      write: boolean(),
-      text: 'Whether not to wait for caches: resolvers that have the former keys or DS reject the domain until they forget them.',
-      example: false,
-    },
+export const ROLLOVER_INPUT = form('RolloverInput', [], {
+  algorithm: {
+    write: choice(KEY_ALGORITHMS),
+    text: 'The algorithm of the new key; by default ecdsa256.',
+    example: 'ecdsa256',
   },
-)
+  return: {
+    write: boolean(),
+    text: 'Whether the former keys come back instead of a new one.',
+    example: false,
+  },
+  emergency: {
+    write: boolean(),
+    text: 'Whether not to wait for caches: resolvers that have the former keys or DS reject the domain until they forget them.',
+    example: false,
+  },
+})
 
 /** The confirmation of a rollover. */
-export const CONFIRMATION_INPUT = form(
-  'ConfirmationInput',
-  {},
-  {
-    force: {
-      write: boolean(),
-      text:
-        'Whether to confirm although the parent zone may have the former DS, with which validating resolvers reject the ' +
-        'domain. Needs a login token.',
-      example: false,
-    },
+export const CONFIRMATION_INPUT = form('ConfirmationInput', [], {
+  force: {
+    write: boolean(),
+    text:
+      'Whether to confirm although the parent zone may have the former DS, with which validating resolvers reject the ' +
+      'domain. Needs a login token.',
+    example: false,
   },
-)
+})

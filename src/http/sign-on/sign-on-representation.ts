@@ -31,20 +31,14 @@ export const SIGN_ON_LINK: Component = {
   }),
 }
 
-export const SIGN_ON_CODE = form(
-  'SignOnCode',
-  {
-    code: {
-      write: nonBlankText({ trim: true }),
-      text: 'The code in the fragment of the page to which the callback leads.',
-      example: 'pnLKo8W2bC5yVfQqJmHtpnLKo8W2',
-    },
+export const SIGN_ON_CODE = form('SignOnCode', ['code'], {
+  code: {
+    write: nonBlankText({ trim: true }),
+    text: 'The code in the fragment of the page to which the callback leads.',
+    example: 'pnLKo8W2bC5yVfQqJmHtpnLKo8W2',
   },
-  {},
-)
+})
 
-export const LOGOUT_TOKEN = form(
-  'LogoutToken',
-  { logout_token: { write: nonBlankText({ trim: true }), text: 'The token that the issuer has signed.' } },
-  {},
-)
+export const LOGOUT_TOKEN = form('LogoutToken', ['logout_token'], {
+  logout_token: { write: nonBlankText({ trim: true }), text: 'The token that the issuer has signed.' },
+})

@@ -1,6 +1,5 @@
 import * as members from '../../service/members/members.ts'
 import * as memberships from '../../service/members/memberships.ts'
-import { readForm } from '../fields/fields.ts'
 import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
@@ -11,8 +10,7 @@ import { TOKEN } from './token-representation.ts'
 export const { list: listMembers, show: showMember } = ownedList(members, (member) => MEMBER.present(member))
 
 export async function invite(ctx: Context): Promise<void> {
-  const { email, role, domains } = MEMBER.shape
-  const invitation = readForm(ctx.state.body(), { email, role }, { domains })
+  const invitation = MEMBER.readForm(ctx.state.body(), ['email', 'role'])
   answer(ctx, 201, MEMBER.present(await members.invite(ctx.state, invitation, apiUrl(ctx))))
 }
 

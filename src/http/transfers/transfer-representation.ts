@@ -3,7 +3,7 @@ import { Invalid, type Problems } from '../../errors.ts'
 import { TRANSFER_ADDRESSES_MAX, TRANSFER_NOTIFY_MAX } from '../../limits.ts'
 import { addressProblem, type TransferKey, type TransferSettings } from '../../service/domains/transfers.ts'
 import type { Config } from '../../settings/config.ts'
-import { boolean, readForm } from '../fields/fields.ts'
+import { boolean } from '../fields/fields.ts'
 import { transferAddresses } from '../fields/networks.ts'
 import { oneOf, ref, STRING } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
@@ -40,7 +40,7 @@ export const TRANSFERS = representation<TransferSettings & { key?: TransferKey }
 
 /** Reads all permissions to transfer a domain's zone. @throws Invalid */
 export function readTransfers(body: unknown, config: Config): TransferSettings {
-  const { addresses, notify, tsig } = readForm(body, TRANSFERS.shape)
+  const { addresses, notify, tsig } = TRANSFERS.readForm(body, ['addresses', 'notify', 'tsig'])
   const allowed = addresses.map(parseNetwork)
   const problems: Problems = {
     addresses: itemProblems(addresses, (text) => addressProblem(config, parseNetwork(text))),

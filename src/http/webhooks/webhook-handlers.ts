@@ -10,7 +10,7 @@ export const { list: listWebhooks, show: showWebhook } = ownedList(webhooks, (we
 
 export async function createWebhook(ctx: Context): Promise<void> {
   const { url, events, domains } = WEBHOOK.shape
-  const input = readForm(ctx.state.body(), { url, events }, { domains })
+  const input = readForm(ctx.state.body(), { url, events, domains }, ['url', 'events'])
   answerUncached(ctx, 201, WEBHOOK.presentFull(await webhooks.create(ctx.state, input)))
 }
 
