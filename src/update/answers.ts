@@ -49,14 +49,9 @@ export function answerTo(request: Buffer, contents: Contents, largest: number): 
   const isAuthoritative = answers.length + authorities.length > 0
   const flags = QR | (asked & (OPCODE | RD)) | (isAuthoritative ? AA : 0) | RCODES.indexOf(rcode)
   const options = hasOptions ? [optionsWith(rcode, text)] : []
-  const counts: [number, number, number, number] = [
-    question ? 1 : 0,
-    answers.length,
-    authorities.length,
-    options.length,
-  ]
+  const id = request.readUInt16BE(0)
   const body = [question ? encodeQuestion(question.name, question.type) : '', ...answers, ...authorities, ...options].join('') // prettier-ignore
-  const header = encodeHeader(request.readUInt16BE(0), flags, counts)
+  const header = encodeHeader(id, flags, [question ? 1 : 0, answers.length, authorities.length, options.length])
   if (HEADER + body.length <= largest) return Buffer.from(header + body, 'latin1')
   const cut = answerTo(request, { rcode, question }, Infinity)
   cut.writeUInt16BE(cut.readUInt16BE(2) | TC, 2)

@@ -8,10 +8,7 @@ const FIXED = 16
 const [LOCAL, PROXY] = [0x20, 0x21]
 
 /** The octets of an address by its family. */
-const LENGTHS = new Map([
-  [1, 4],
-  [2, 16],
-])
+const LENGTHS: Record<number, number> = { 1: 4, 2: 16 }
 
 /**
  * Reads the header of version 2 that a proxy puts before a datagram, or at the beginning of a connection.
@@ -27,7 +24,7 @@ export function readProxyHeader(octets: Buffer): { size: number; address?: strin
   if (octets.length < size) return undefined
   const command = octets.readUInt8(12)
   if (command === LOCAL) return { size }
-  const length = LENGTHS.get(octets.readUInt8(13) >> 4)
+  const length = LENGTHS[octets.readUInt8(13) >> 4]
   if (command !== PROXY || length === undefined || size < FIXED + 2 * length + 4)
     throw new RangeError('The PROXY header has no address.')
   const address = ipaddr.fromByteArray([...octets.subarray(FIXED, FIXED + length)])
