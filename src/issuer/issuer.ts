@@ -50,10 +50,8 @@ export class Issuer {
 
   /** Reports whether the issuer answers; it is asked at most every few seconds. */
   async isReachable(): Promise<boolean> {
-    return this.#discover().then(
-      () => true,
-      () => false,
-    )
+    const found = this.#discover().then(() => true)
+    return found.catch(() => false)
   }
 
   /** Returns where a browser signs in. @throws Busy if the issuer does not answer */
