@@ -30,12 +30,8 @@ export const reportPublication = withEffect(EFFECT, async function reportPublica
 })
 
 /** Returns the time that a request of this client waits: not longer than its connection lasts. */
-export function patience(ctx: Context, wait: number): Patience {
-  const leaving = new AbortController()
-  ctx.res.once('close', () => {
-    leaving.abort()
-  })
-  return { group: groupOf(ctx.state.actor), wait, gone: leaving.signal }
+export function patience({ state: { system, actor } }: Context, wait: number): Patience {
+  return { group: groupOf(actor), wait, gone: system.patience!.gone }
 }
 
 /** Returns the seconds of the preference `wait`, PUBLICATION_WAIT at most; 0 without it. */

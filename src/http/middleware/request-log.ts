@@ -45,8 +45,7 @@ function patienceOf(res: ServerResponse): Patience {
   return {
     left: TURN_TIMEOUT,
     get gone() {
-      gone ??= goneSignal(res)
-      return gone
+      return (gone ??= goneSignal(res))
     },
   }
 }
