@@ -58,6 +58,12 @@ export function parameter(ctx: Koa.Context, name: string): string | undefined {
   return parameters(ctx).get(name)
 }
 
+/** Returns the last values of these query parameters. */
+export function parametersIn<Name extends string>(ctx: Koa.Context, names: Name[]): Record<Name, string | undefined> {
+  const last = parameters(ctx)
+  return Object.fromEntries(names.map((name) => [name, last.get(name)])) as Record<Name, string | undefined>
+}
+
 /** Returns whether a query parameter is `true`. @throws Invalid if it is neither that nor `false` */
 export function flag(ctx: Koa.Context, name: string, usual = false): boolean {
   const value = parameter(ctx, name)

@@ -3,8 +3,8 @@ import { Invalid, PreconditionFailed } from '../../errors.ts'
 import { stringify } from '../../flow/slices.ts'
 import { proposePtr } from '../../service/reverse/ptr-proposals.ts'
 import type { Conditions, Terms } from '../../service/rrsets/conditions.ts'
-import type { Change } from '../../service/zone/changes.ts'
-import { answerText } from './answer.ts'
+import type { Written } from '../../service/zone/changes.ts'
+import { answerEmpty, answerText } from './answer.ts'
 import { CHANGE, PTR_PROPOSAL } from './change-representation.ts'
 import { type Context, flag, guard, parameter } from './context.ts'
 
@@ -62,8 +62,16 @@ export function terms(ctx: Koa.Context): Terms {
   return { dryRun, ...conditions(ctx) }
 }
 
+/** Responds like `answerChanges` to a dry run, and without a body to a write. */
+export async function answerWrite(ctx: Context, written: Written, { dryRun }: Terms): Promise<void> {
+  if (dryRun) return answerChanges(ctx, written)
+  ctx.state.version = written.version
+  answerEmpty(ctx, 204)
+}
+
 /** Responds with the changes that a write has made, or would make, and with PTR proposals if the terms are for them. */
-export async function answerChanges(ctx: Context, changes: Change[]): Promise<void> {
+export async function answerChanges(ctx: Context, { changes, version }: Written): Promise<void> {
+  ctx.state.version = version
   const items = await stringify(changes, (change) => CHANGE.present(change))
   const ptr = parameter(ctx, 'ptr') === undefined ? [] : [await proposePtr(ctx.state, changes)]
   const more = ptr.map((proposals) => `,"ptr":${JSON.stringify(proposals.map((each) => PTR_PROPOSAL.present(each)))}`)

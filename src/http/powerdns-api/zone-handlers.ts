@@ -11,7 +11,7 @@ import { tagOfDomain } from '../../service/rrsets/conditions.ts'
 import { answer, answerEmpty, answerStream, joinReaders } from '../kit/answer.ts'
 import { parsedUrl } from '../kit/caller.ts'
 import { type Context, flag, parameter } from '../kit/context.ts'
-import { answerChanges, conditions, setTag, terms } from '../kit/terms.ts'
+import { answerWrite, conditions, setTag, terms } from '../kit/terms.ts'
 import { CRYPTOKEY } from './cryptokey-representation.ts'
 import { domainOf, isAbsolute, subnameIn } from './zone-names.ts'
 import { ZONE, ZONE_RRSET } from './zone-representation.ts'
@@ -107,10 +107,7 @@ async function answerZone(ctx: Context, status: number, domain: Domain): Promise
 export async function changeZone(ctx: Context): Promise<void> {
   const asked = terms(ctx)
   const { domain, body } = ctx.state
-  const { changes, version } = await amend(ctx.state, await readAmendments(body(), domain.name), asked)
-  ctx.state.version = version
-  if (asked.dryRun) await answerChanges(ctx, changes)
-  else answerEmpty(ctx, 204)
+  await answerWrite(ctx, await amend(ctx.state, await readAmendments(body(), domain.name), asked), asked)
 }
 
 export function keepSettings(ctx: Context): void {

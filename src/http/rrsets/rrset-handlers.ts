@@ -2,18 +2,14 @@ import * as records from '../../service/domains/record-search.ts'
 import { tagOf } from '../../service/rrsets/conditions.ts'
 import type { RRsetKey } from '../../service/rrsets/rrsets.ts'
 import * as rrsets from '../../service/rrsets/rrsets.ts'
-import { answer, answerEmpty, answerItems } from '../kit/answer.ts'
-import { type Context, guard, parameter } from '../kit/context.ts'
+import { answer, answerItems } from '../kit/answer.ts'
+import { type Context, guard, parametersIn } from '../kit/context.ts'
 import { answerList } from '../kit/paging.ts'
-import { answerChanges, setTag, terms } from '../kit/terms.ts'
+import { answerChanges, answerWrite, setTag, terms } from '../kit/terms.ts'
 import { readItems, readRRset, RRSET } from './rrset-representation.ts'
 
 export async function listRRsets(ctx: Context): Promise<void> {
-  const filter = {
-    search: parameter(ctx, 'search'),
-    subname: parameter(ctx, 'subname'),
-    type: parameter(ctx, 'type'),
-  }
+  const filter = parametersIn(ctx, ['search', 'subname', 'type'])
   await answerList(ctx, {
     ids: 'numbers',
     filters: Object.keys(filter),
@@ -25,11 +21,10 @@ export async function listRRsets(ctx: Context): Promise<void> {
 
 /** Responds with RRsets of all domains (contract §15.12). */
 export async function searchRRsets(ctx: Context): Promise<void> {
-  const filters = ['content', 'domain', 'name', 'type'] as const
-  const asked = Object.fromEntries(filters.map((filter) => [filter, parameter(ctx, filter)]))
+  const asked = parametersIn(ctx, ['content', 'domain', 'name', 'type'])
   await answerList(ctx, {
     ids: 'numbers',
-    filters: [...filters],
+    filters: Object.keys(asked),
     page: (cursor) => records.search(ctx.state, asked, cursor),
     total: () => records.count(ctx.state, asked),
     present: ({ domain, ...rrset }) => RRSET.present(rrset, { name: domain }),
@@ -45,8 +40,8 @@ export async function writeRRsets(ctx: Context): Promise<void> {
   const written = isOne
     ? await rrsets.create(ctx.state, readRRset(json), asked)
     : await rrsets.writeMany(ctx.state, method, await readItems(json), asked)
+  if (asked.dryRun) return answerChanges(ctx, written)
   ctx.state.version = written.version
-  if (asked.dryRun) return answerChanges(ctx, written.changes)
   const present = (rrset: rrsets.RRset | undefined) =>
     rrset === undefined ? [] : RRSET.present(rrset, ctx.state.domain)
   const presented = written.rrsets.flatMap(present)
@@ -80,20 +75,16 @@ export async function changeRRset(ctx: Context): Promise<void> {
   const asked = terms(ctx)
   const input = () => readRRset(ctx.state.body())
   const write = { method, input, terms: asked }
-  const { changes, rrsets: after, version } = await rrsets.change(ctx.state, rrsetInPath(ctx), write)
-  ctx.state.version = version
-  const [rrset] = after
-  if (asked.dryRun) await answerChanges(ctx, changes)
-  else if (rrset === undefined) answerEmpty(ctx, 204)
-  else answerRRset(ctx, rrset)
+  const written = await rrsets.change(ctx.state, rrsetInPath(ctx), write)
+  const [rrset] = written.rrsets
+  if (asked.dryRun || rrset === undefined) return answerWrite(ctx, written, asked)
+  ctx.state.version = written.version
+  answerRRset(ctx, rrset)
 }
 
 export async function deleteRRset(ctx: Context): Promise<void> {
   const asked = terms(ctx)
-  const { changes, version } = await rrsets.remove(ctx.state, rrsetInPath(ctx), asked)
-  ctx.state.version = version
-  if (asked.dryRun) await answerChanges(ctx, changes)
-  else answerEmpty(ctx, 204)
+  await answerWrite(ctx, await rrsets.remove(ctx.state, rrsetInPath(ctx), asked), asked)
 }
 
 /** Returns the RRset in the path; the spellings of the apex (contract §8.2) become the empty subname. */

@@ -12,7 +12,5 @@ export async function exportZonefile(ctx: Context): Promise<void> {
 
 export async function replaceZonefile(ctx: Context): Promise<void> {
   const asked = terms(ctx)
-  const { changes, version } = await zonefiles.replace(ctx.state, ctx.state.body() as string, asked)
-  ctx.state.version = version
-  await answerChanges(ctx, changes)
+  await answerChanges(ctx, await zonefiles.replace(ctx.state, ctx.state.body() as string, asked))
 }
