@@ -1,9 +1,9 @@
 import { loginWithPasskey } from '../../service/accounts/logins.ts'
 import * as passkeys from '../../service/accounts/passkeys.ts'
-import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
+import { answer, answerUncached } from '../kit/answer.ts'
 import { apiUrl, clientAddress } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
-import { ownedList } from '../kit/owned-list.ts'
+import { deletion, ownedList } from '../kit/owned-list.ts'
 import { requiredSite } from '../kit/passkey-site.ts'
 import { TOKEN } from '../tokens/token-representation.ts'
 import { NEW_PASSKEY, PASSKEY, SIGNED } from './passkey-representation.ts'
@@ -27,10 +27,7 @@ export async function changePasskey(ctx: Context): Promise<void> {
   answer(ctx, 200, PASSKEY.present(changed))
 }
 
-export async function deletePasskey(ctx: Context): Promise<void> {
-  await passkeys.remove(ctx.state, ctx.params['id']!)
-  answerEmpty(ctx, 204)
-}
+export const deletePasskey = deletion(passkeys.remove)
 
 export async function showLoginOptions(ctx: Context): Promise<void> {
   const { system } = ctx.state

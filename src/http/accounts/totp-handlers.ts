@@ -1,8 +1,8 @@
 import * as totp from '../../service/accounts/totp.ts'
-import { answer, answerEmpty } from '../kit/answer.ts'
+import { answer } from '../kit/answer.ts'
 import { apiUrl, parsedUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
-import { ownedList } from '../kit/owned-list.ts'
+import { deletion, ownedList } from '../kit/owned-list.ts'
 import { CODE, FACTOR } from './totp-representation.ts'
 
 export const { list: listFactors, show: showFactor } = ownedList(totp, (factor) => FACTOR.present(factor, ''))
@@ -21,17 +21,11 @@ export function newFactor(ctx: Context, factor: totp.NewFactor) {
 }
 
 export async function changeFactor(ctx: Context): Promise<void> {
-  answer(
-    ctx,
-    200,
-    FACTOR.present(await totp.change(ctx.state, ctx.params['id']!, () => FACTOR.readForm(ctx.state.body())), ''),
-  )
+  const changed = await totp.change(ctx.state, ctx.params['id']!, () => FACTOR.readForm(ctx.state.body()))
+  answer(ctx, 200, FACTOR.present(changed, ''))
 }
 
-export async function deleteFactor(ctx: Context): Promise<void> {
-  await totp.remove(ctx.state, ctx.params['id']!)
-  answerEmpty(ctx, 204)
-}
+export const deleteFactor = deletion(totp.remove)
 
 export async function verifyCode(ctx: Context): Promise<void> {
   const isFirst = await totp.verify(ctx.state, ctx.params['id']!, () => CODE.read(ctx.state.body()))

@@ -1,6 +1,6 @@
 import type { Visit } from '../../service/actor.ts'
 import type { Cursor, Page } from '../../service/pagination.ts'
-import { answer } from './answer.ts'
+import { answer, answerEmpty } from './answer.ts'
 import type { Context } from './context.ts'
 import { answerList } from './paging.ts'
 
@@ -25,5 +25,13 @@ export function ownedList<Row>(owned: Owned<Row>, present: (row: Row) => unknown
     show: async (ctx: Context): Promise<void> => {
       answer(ctx, 200, present(await owned.get(ctx.state, ctx.params['id']!)))
     },
+  }
+}
+
+/** Makes the handler that deletes the one whose id is in the path, or a part of it. */
+export function deletion(remove: (visit: Visit, id: string) => Promise<void>) {
+  return async function deleteOwned(ctx: Context): Promise<void> {
+    await remove(ctx.state, ctx.params['id']!)
+    answerEmpty(ctx, 204)
   }
 }

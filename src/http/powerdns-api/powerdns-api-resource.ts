@@ -129,7 +129,7 @@ const serverGroup: Group = {
       'listStatistics',
       'List statistics',
       arrayOf({ type: 'object' }),
-      servers.listStatistics,
+      servers.listNothing,
     ),
   ],
 }
@@ -242,7 +242,7 @@ function zoneGroup(config: Config): Group {
         ref(CRYPTOKEY.schema),
         zones.listCryptokeys,
       ),
-      ofZone('metadata', 'listMetadata', 'List the metadata of a zone', { type: 'object' }, zones.listMetadata),
+      ofZone('metadata', 'listMetadata', 'List the metadata of a zone', { type: 'object' }, servers.listNothing),
       ...[
         { verb: 'rectify', id: 'rectifyZone', summary: 'Rectify a zone', text: 'Rectified' },
         { verb: 'notify', id: 'notifyZone', summary: 'Notify the servers of a zone', text: 'Notification queued' },

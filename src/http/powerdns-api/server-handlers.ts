@@ -14,7 +14,10 @@ export function showServer(ctx: Context): void {
   answer(ctx, 200, SERVER.present({}))
 }
 
-/** Responds with the statistics of the nameserver that tenants see: none. */
-export function listStatistics(ctx: Context): void {
+/**
+ * Responds with an empty list. Tenants see no statistics of the nameserver; and the settings of a zone that PowerDNS keeps
+ * as metadata are the service's.
+ */
+export function listNothing(ctx: Context): void {
   answer(ctx, 200, [])
 }

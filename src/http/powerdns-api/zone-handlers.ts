@@ -143,16 +143,8 @@ async function* inObject(parts: AsyncIterable<string>): AsyncGenerator<string> {
 export async function listCryptokeys(ctx: Context): Promise<void> {
   const { system, domain } = ctx.state
   const keys = await cryptokeysOf(system, domain)
-  answer(
-    ctx,
-    200,
-    keys.map((key) => CRYPTOKEY.present(key)),
-  )
-}
-
-/** Responds with the settings of a zone that PowerDNS keeps as metadata: they are the service's, so none. */
-export function listMetadata(ctx: Context): void {
-  answer(ctx, 200, [])
+  const shown = keys.map((key) => CRYPTOKEY.present(key))
+  answer(ctx, 200, shown)
 }
 
 /** Responds that a zone is rectified, or that its servers are told: after every change, both is done already. */

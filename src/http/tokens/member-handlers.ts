@@ -3,7 +3,7 @@ import * as memberships from '../../service/members/memberships.ts'
 import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
 import { apiUrl } from '../kit/caller.ts'
 import type { Context } from '../kit/context.ts'
-import { ownedList } from '../kit/owned-list.ts'
+import { deletion, ownedList } from '../kit/owned-list.ts'
 import { MEMBER, MEMBERSHIP, readFate } from './member-representation.ts'
 import { TOKEN } from './token-representation.ts'
 
@@ -28,10 +28,7 @@ export const { list: listMemberships, show: showMembership } = ownedList(members
   MEMBERSHIP.present(membership),
 )
 
-export async function leave(ctx: Context): Promise<void> {
-  await memberships.leave(ctx.state, ctx.params['id']!)
-  answerEmpty(ctx, 204)
-}
+export const leave = deletion(memberships.leave)
 
 export async function openSession(ctx: Context): Promise<void> {
   const { token, secret } = await memberships.open(ctx.state, ctx.params['id']!)

@@ -13,11 +13,8 @@ export async function showPolicies(ctx: Context): Promise<void> {
 
 export async function listPolicies(ctx: Context): Promise<void> {
   const found = await policies.list(ctx.state, ctx.params['id']!)
-  answer(
-    ctx,
-    200,
-    found.map((policy) => POLICY.present(policy)),
-  )
+  const shown = found.map((policy) => POLICY.present(policy))
+  answer(ctx, 200, shown)
 }
 
 export async function createPolicy(ctx: Context): Promise<void> {

@@ -1,9 +1,9 @@
 import * as tsigKeys from '../../service/doors/tsig-keys.ts'
 import * as ownToken from '../../service/tokens/own-token.ts'
 import * as tokens from '../../service/tokens/tokens.ts'
-import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
+import { answer, answerUncached } from '../kit/answer.ts'
 import type { Context } from '../kit/context.ts'
-import { ownedList } from '../kit/owned-list.ts'
+import { deletion, ownedList } from '../kit/owned-list.ts'
 import { OWN_TOKEN } from './own-token-representation.ts'
 import { readToken, TOKEN, TSIG_KEY } from './token-representation.ts'
 
@@ -24,16 +24,10 @@ export async function changeToken(ctx: Context): Promise<void> {
   answer(ctx, 200, TOKEN.present(token))
 }
 
-export async function deleteToken(ctx: Context): Promise<void> {
-  await tokens.remove(ctx.state, ctx.params['id']!)
-  answerEmpty(ctx, 204)
-}
+export const deleteToken = deletion(tokens.remove)
 
 export async function makeTsigKey(ctx: Context): Promise<void> {
   answerUncached(ctx, 201, TSIG_KEY.present(await tsigKeys.make(ctx.state, ctx.params['id']!)))
 }
 
-export async function removeTsigKey(ctx: Context): Promise<void> {
-  await tsigKeys.remove(ctx.state, ctx.params['id']!)
-  answerEmpty(ctx, 204)
-}
+export const removeTsigKey = deletion(tsigKeys.remove)

@@ -1,8 +1,8 @@
 import * as webhooks from '../../service/webhooks/webhooks.ts'
 import { readForm } from '../fields/fields.ts'
-import { answer, answerEmpty, answerUncached } from '../kit/answer.ts'
+import { answer, answerUncached } from '../kit/answer.ts'
 import type { Context } from '../kit/context.ts'
-import { ownedList } from '../kit/owned-list.ts'
+import { deletion, ownedList } from '../kit/owned-list.ts'
 import { answerList } from '../kit/paging.ts'
 import { DELIVERY, WEBHOOK } from './webhook-representation.ts'
 
@@ -19,10 +19,7 @@ export async function changeWebhook(ctx: Context): Promise<void> {
   answer(ctx, 200, WEBHOOK.present(await webhooks.change(ctx.state, ctx.params['id']!, input)))
 }
 
-export async function deleteWebhook(ctx: Context): Promise<void> {
-  await webhooks.remove(ctx.state, ctx.params['id']!)
-  answerEmpty(ctx, 204)
-}
+export const deleteWebhook = deletion(webhooks.remove)
 
 export async function rotateSecret(ctx: Context): Promise<void> {
   answerUncached(ctx, 201, WEBHOOK.presentFull(await webhooks.rotate(ctx.state, ctx.params['id']!)))
