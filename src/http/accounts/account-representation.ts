@@ -31,14 +31,12 @@ export const ACCOUNT = representation<AccountWithCounts>()(['Account'], {
     isOptional: true,
     text: 'Whether members need a second factor to act for it. Absent: no.',
     example: true,
-    from: ({ requireMfa }) => requireMfa || undefined,
   },
   require_message: {
     write: boolean(),
     isOptional: true,
     text: 'Whether writes by logins need the header `Zoneplane-Message`. Absent: no.',
     example: true,
-    from: ({ requireMessage }) => requireMessage || undefined,
   },
 })
 

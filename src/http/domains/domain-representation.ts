@@ -65,9 +65,8 @@ export const DOMAIN = representation<Domain & { keys?: Key[] }>()(['Domain', 'Do
     read: TIME,
     isOptional: true,
     text: 'Since when the operator of the service has it suspended: it is not served, and nobody can change it. Absent otherwise.',
-    from: ({ suspended }) => suspended ?? undefined,
   },
-  note: { ...NOTE, isOptional: true, from: ({ note }) => note ?? undefined },
+  note: { ...NOTE, isOptional: true },
   zonefile: {
     // Not trimmed: a leading blank stands for the previous owner name, and errors name line numbers.
     writeOnly: text({ trim: false }).meta({ accepted: STRING }),

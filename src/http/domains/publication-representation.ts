@@ -10,9 +10,8 @@ const NAMESERVER = representation<NameserverStatus>()(['NameserverStatus'], {
     example: 'INSYNC',
   },
   version: { read: nullable(VERSION), text: 'The version that it serves; null if it serves none, or does not answer.' },
-  detail: { read: STRING, text: 'The reason, if it is PENDING.', example: 'serves an older version' },
+  detail: { read: STRING, isOptional: true, text: 'The reason, if it is PENDING.', example: 'serves an older version' },
 })
-NAMESERVER.schema.required = ['name', 'status', 'version']
 
 /** The status of a version of a domain: served or not yet (contract §15.6). */
 export const PUBLICATION = representation<PublicationStatus>()(['PublicationStatus'], {

@@ -22,7 +22,7 @@ type Row<Source, Context> = (
   /** The meaning of the member, for the reference. */
   text: string
   example?: unknown
-  /** True if responses lack the member when its value is undefined. */
+  /** True if responses lack the member when its value is undefined, null or false. */
   isOptional?: true
   /** Returns its value; by default, the source's property of the same name in camel case. */
   from?: (source: Source, context: Context) => unknown
@@ -98,13 +98,16 @@ export function form<R extends FormRows, N extends keyof R & string>(title: stri
 
 /** Returns a function that presents an object with the members of these rows. */
 function presenter<Source, Context>(rows: [string, Row<Source, Context>][]) {
-  const members = rows.map(([name, { from }]) => {
+  const members = rows.map(([name, { from, isOptional }]) => {
     const property = camelCase(name) as keyof Source
-    return { name, get: from ?? ((source: Source) => source[property]) }
+    return { name, get: from ?? ((source: Source) => source[property]), isOptional }
   })
   return (source: Source, context: Context): Record<string, unknown> => {
     const object: Record<string, unknown> = {}
-    for (const { name, get } of members) object[name] = get(source, context)
+    for (const { name, get, isOptional } of members) {
+      const value = get(source, context)
+      if (!isOptional || (value !== null && value !== false)) object[name] = value
+    }
     return object
   }
 }

@@ -64,21 +64,18 @@ export const TOKEN = representation<Token & { secret?: string }>()(['Token', 'Ne
     read: EMAIL,
     isOptional: true,
     text: 'Who made it as a member of the account. Absent if nobody did.',
-    from: ({ maker }) => maker ?? undefined,
   },
   tsig: {
     read: BOOLEAN,
     isOptional: true,
     text: 'True if it has a TSIG key. Absent if it has none.',
     example: true,
-    from: ({ tsig }) => tsig || undefined,
   },
   message_required: {
     write: boolean(),
     isOptional: true,
     text: 'Whether its writes need the header `Zoneplane-Message`. Absent: no.',
     example: true,
-    from: ({ messageRequired }) => messageRequired || undefined,
   },
   token: {
     readOnce: STRING,
