@@ -58,16 +58,16 @@ const FACTOR_ROWS = {
     example: '123456',
   },
   passkey: {
-    write: assertion(),
+    write: assertion,
     text: 'The answer of a passkey, in place of `code`. Required if the account has passkeys alone.',
   },
 }
 
-type CaptchaRow = { captcha: { write: ReturnType<typeof captchaAnswer>; text: string } }
+type CaptchaRow = { captcha: { write: typeof captchaAnswer; text: string } }
 
 /** Returns the field of the optional member `captcha`, which is read only if captchas are on. */
 function captcha({ captcha: isOn }: Config, text: string): CaptchaRow {
-  return (isOn ? { captcha: { write: captchaAnswer(), text } } : {}) as CaptchaRow
+  return (isOn ? { captcha: { write: captchaAnswer, text } } : {}) as CaptchaRow
 }
 
 const AFTER_FAILURES = 'Needed after too many failed logins of the account.'

@@ -28,19 +28,17 @@ const ANSWER: Component = {
   examples: [{ id: UUID.examples![0], solution: 'eyJjaGFsbGVuZ2UiOnt9LCJzb2x1dGlvbiI6e319' }],
 }
 
-/** Returns the field of a solution to a captcha, a member of another request (contract §11.2). */
-export function captchaAnswer() {
-  return yup
-    .mixed((value): value is CaptchaAnswer => typeName(value) === 'dict')
-    .transform((value: unknown) => {
-      if (typeName(value) !== 'dict') return value
-      const { id = '', solution = '' } = readFields(value, solved)
-      return { id, solution }
-    })
-    .typeError(
-      ({ originalValue }: { originalValue: unknown }) =>
-        `Invalid data. Expected a dictionary, but got ${typeName(originalValue)}.`,
-    )
-    .nonNullable(NULL)
-    .meta({ accepted: ANSWER })
-}
+/** The field of a solution to a captcha, a member of another request (contract §11.2). */
+export const captchaAnswer = yup
+  .mixed((value): value is CaptchaAnswer => typeName(value) === 'dict')
+  .transform((value: unknown) => {
+    if (typeName(value) !== 'dict') return value
+    const { id = '', solution = '' } = readFields(value, solved)
+    return { id, solution }
+  })
+  .typeError(
+    ({ originalValue }: { originalValue: unknown }) =>
+      `Invalid data. Expected a dictionary, but got ${typeName(originalValue)}.`,
+  )
+  .nonNullable(NULL)
+  .meta({ accepted: ANSWER })

@@ -97,33 +97,32 @@ function answer<T extends object>(accepted: Component, read: (id: string, respon
     .meta({ accepted })
 }
 
-/** Returns the field of a new credential: `toJSON()` of what `navigator.credentials.create` returns. */
-export function attestation() {
-  return answer<Attestation>(ATTESTATION, (id, { clientDataJSON, attestationObject, transports = [] }) => {
-    if (!isBase64Url(clientDataJSON) || !isBase64Url(attestationObject)) return undefined
-    // Browsers invent more of them.
-    const isKnown = (each: unknown): each is string => typeof each === 'string' && /^[a-z-]{1,20}$/.test(each)
-    const known = Array.isArray(transports) ? transports.filter(isKnown).slice(0, 10) : []
-    return { id, clientDataJSON, attestationObject, transports: known }
-  })
-}
+/** The field of a new credential: `toJSON()` of what `navigator.credentials.create` returns. */
+const attestation = answer<Attestation>(ATTESTATION, (id, { clientDataJSON, attestationObject, transports = [] }) => {
+  if (!isBase64Url(clientDataJSON) || !isBase64Url(attestationObject)) return undefined
+  // Browsers invent more of them.
+  const isKnown = (each: unknown): each is string => typeof each === 'string' && /^[a-z-]{1,20}$/.test(each)
+  const known = Array.isArray(transports) ? transports.filter(isKnown).slice(0, 10) : []
+  return { id, clientDataJSON, attestationObject, transports: known }
+})
 
-/** Returns the field of a signature: `toJSON()` of what `navigator.credentials.get` returns. */
-export function assertion() {
-  return answer<Assertion>(ASSERTION, (id, { clientDataJSON, authenticatorData, signature, userHandle = null }) => {
+/** The field of a signature: `toJSON()` of what `navigator.credentials.get` returns. */
+export const assertion = answer<Assertion>(
+  ASSERTION,
+  (id, { clientDataJSON, authenticatorData, signature, userHandle = null }) => {
     const isRead = [clientDataJSON, authenticatorData, signature].every(isBase64Url)
     if (!isRead || (userHandle !== null && typeof userHandle !== 'string')) return undefined
     return { id, clientDataJSON, authenticatorData, signature, userHandle } as Assertion
-  })
-}
+  },
+)
 
 /** A new passkey, and a signature. */
 export const NEW_PASSKEY = form('NewPasskey', ['passkey'], {
-  passkey: { write: attestation(), text: '`toJSON()` of the new credential.' },
+  passkey: { write: attestation, text: '`toJSON()` of the new credential.' },
   name: NAME_ROW,
 })
 export const SIGNED = form('PasskeyAnswer', ['passkey'], {
-  passkey: { write: assertion(), text: '`toJSON()` of the signature.' },
+  passkey: { write: assertion, text: '`toJSON()` of the signature.' },
 })
 
 const CHALLENGE = described(

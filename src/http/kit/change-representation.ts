@@ -4,9 +4,7 @@ import type { Step } from '../../service/zone/journal.ts'
 import { arrayOf, type Component, described, nullable, object, ref, STRING } from '../fields/schema.ts'
 import { representation } from '../fields/table.ts'
 
-type State = Pick<RRsetState, 'ttl' | 'records'>
-
-const STATE = representation<State>()(['RRsetState'], {
+const STATE = representation<Pick<RRsetState, 'ttl' | 'records'>>()(['RRsetState'], {
   ttl: { read: { type: 'integer' }, text: 'In seconds.', example: 3600 },
   records: { read: arrayOf(STRING), text: 'The contents of its records.', example: ['192.0.2.1'] },
 })
@@ -17,13 +15,13 @@ const ROWS = {
   before: {
     read: nullable(ref(STATE.schema)),
     text: 'The RRset before the write; null if the write creates it.',
-    from: ({ before }: Step) => presentState(before),
+    from: ({ before }: Step) => (before === undefined ? null : STATE.present(before)),
   },
   after: {
     read: nullable(ref(STATE.schema)),
     text: 'The RRset after the write; null if the write deletes it.',
     example: null,
-    from: ({ after }: Step) => presentState(after),
+    from: ({ after }: Step) => (after === undefined ? null : STATE.present(after)),
   },
 }
 
@@ -52,8 +50,4 @@ const ofProposals = described(arrayOf(ref(PTR_PROPOSAL.schema)), 'PTR RRsets tha
 export const CHANGES: Component = {
   title: 'Changes',
   ...object({ changes: arrayOf(ref(CHANGE.schema)), ptr: ofProposals }, ['ptr']),
-}
-
-function presentState(state: State | undefined) {
-  return state === undefined ? null : STATE.present(state)
 }
