@@ -7,6 +7,7 @@ import { authenticate, authenticateIfPresented, requires } from '../middleware/a
 import { body } from '../middleware/body.ts'
 import { throttle } from '../middleware/throttle.ts'
 import { json, NOTHING, says, shows, text } from '../openapi/answers.ts'
+import { PAGE_HEADERS } from '../openapi/described-headers.ts'
 import { TOKEN } from '../tokens/token-representation.ts'
 import * as accounts from './account-handlers.ts'
 import { ACCOUNT, accountForms } from './account-representation.ts'
@@ -177,9 +178,7 @@ function confirmation(forms: Forms): Resource {
       summary: 'Show the page of a link in a mail',
       description:
         'It has a button that confirms the action. It does not check the code, but for that of an invitation.',
-      answers: {
-        200: { content: page, headers: ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy'] },
-      },
+      answers: { 200: { content: page, headers: PAGE_HEADERS } },
       chain: [passive, authenticateIfPresented, confirmations.showForm],
     },
     POST: {
@@ -202,7 +201,7 @@ function confirmation(forms: Forms): Resource {
             }),
             ...page,
           },
-          headers: ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy'],
+          headers: PAGE_HEADERS,
         },
       },
       errors: {

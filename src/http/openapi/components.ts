@@ -1,5 +1,5 @@
 import { arrayOf, type Component, described, type JsonSchema, object, ref, STRING } from '../fields/schema.ts'
-import { REQUEST_HEADERS, RESPONSE_HEADERS } from './described-headers.ts'
+import { PAGE_HEADERS, REQUEST_HEADERS, RESPONSE_HEADERS } from './described-headers.ts'
 import { REFUSALS } from './error-answers.ts'
 import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts'
 
@@ -134,10 +134,7 @@ export class Components {
           }),
       ...(form === 'page' && { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } }),
     }
-    const pageHeaders =
-      form === 'page'
-        ? ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy', 'Cache-ControlOfPage']
-        : []
+    const pageHeaders = form === 'page' ? [...PAGE_HEADERS, 'Cache-ControlOfPage'] : []
     const isOfKey = form === 'powerdns' && status === 401
     const usual = isOfKey ? ['WWW-AuthenticateOfKey'] : own
     const caching = form === 'powerdns' ? ['Cache-ControlOfKey'] : []

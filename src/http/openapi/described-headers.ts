@@ -57,6 +57,9 @@ export const REQUEST_HEADERS: Record<string, Described> = {
   },
 }
 
+/** Those of every page. */
+export const PAGE_HEADERS = ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy']
+
 /** Headers of responses, by the name of their component. */
 export const RESPONSE_HEADERS: Record<string, Described> = {
   'X-Request-Id': {

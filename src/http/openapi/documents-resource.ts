@@ -5,6 +5,7 @@ import { type Middleware, withEffect } from '../kit/context.ts'
 import type { Resource } from '../kit/resource.ts'
 import { conditions, setTag } from '../kit/terms.ts'
 import { showAsset, showDocs } from '../pages/docs.ts'
+import { PAGE_HEADERS } from './described-headers.ts'
 
 const DOCUMENT: JsonSchema = { type: 'object', examples: [{ openapi: '3.1.1' }] }
 
@@ -29,7 +30,7 @@ export function documents(document: () => unknown): Resource[] {
         answers: {
           200: {
             content: { 'text/html': described(STRING, 'A page for browsers.', '<!doctype html>…') },
-            headers: ['Content-Security-Policy', 'Referrer-Policy', 'Cross-Origin-Opener-Policy'],
+            headers: PAGE_HEADERS,
           },
         },
         chain: [showDocs],
