@@ -11,7 +11,7 @@ import { CREATION_OPTIONS, NEW_PASSKEY, PASSKEY, REQUEST_OPTIONS, SIGNED } from 
 
 const form = body(BODY_FORM)
 const passive = throttle('account_management_passive')
-const managing = [authenticate, requires('factors', { GET: 'factorReads', HEAD: 'factorReads' }), passive]
+const managing = [authenticate, requires('factors', { GET: 'factorReads' }), passive]
 
 const CREATION = [
   NO_SITE,

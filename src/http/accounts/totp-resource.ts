@@ -10,7 +10,7 @@ import { CODE, FACTOR } from './totp-representation.ts'
 const form = body(BODY_FORM)
 const passive = throttle('account_management_passive')
 
-const managingFactors = [authenticate, requires('factors', { GET: 'factorReads', HEAD: 'factorReads' }), passive]
+const managingFactors = [authenticate, requires('factors', { GET: 'factorReads' }), passive]
 const factorInput = json(FACTOR.input('FactorInput'))
 
 const factorChange = {

@@ -29,11 +29,11 @@ export const authenticateForDomain = guard((ctx) => identifyForDomain(ctx, requi
   errors: { ...AUTHENTICATION, 403: [NOT_PERMITTED], 404: ['Not found.'] },
 })
 
-/** Requires a token that is allowed this use of the API. @param others for these methods instead */
+/** Requires a token that is allowed this use of the API. @param others for these methods instead; HEAD is GET */
 export function requires(use: Use, others: Partial<Record<string, Use>> = {}): Middleware {
   return guard(
     ({ method, state: { actor } }) => {
-      authorise(actor, others[method] ?? use)
+      authorise(actor, others[method === 'HEAD' ? 'GET' : method] ?? use)
     },
     { errors: { 403: textsOf(use, ...Object.values(others).filter((other) => other !== undefined)) } },
   )

@@ -76,11 +76,7 @@ export const SIGN_ON_GROUP: Group = {
     },
     {
       path: '/api/v1/auth/oidc/link/',
-      guards: [
-        authenticate,
-        requires('factors', { GET: 'factorReads', HEAD: 'factorReads' }),
-        throttle('account_management_passive'),
-      ],
+      guards: [authenticate, requires('factors', { GET: 'factorReads' }), throttle('account_management_passive')],
       GET: {
         id: 'showLink',
         summary: 'Show whether single sign-on signs in to the account',
