@@ -28,22 +28,18 @@ const PROBES = 5
  */
 export async function endpointsOf(valueOf: (setting: string) => string, url: string): Promise<Endpoint[]> {
   if (valueOf('cache-ttl') !== '0' || valueOf('query-cache-ttl') !== '0') return []
-  const api = await addressOf(url)
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+  // Empty if the host has no address.
+  const api = await lookup(host).then(
+    ({ address }) => address,
+    () => '',
+  )
   const endpoints = valueOf('local-address')
     .split(/[\s,;]+/)
     .map((text) => parseEndpoint(text, Number(valueOf('local-port'))))
     .map(({ address, port }) => ({ address: /^(0\.0\.0\.0|::)$/.test(address) ? api : address, port }))
   const known = new Map(endpoints.map((endpoint) => [`${endpoint.address} ${endpoint.port}`, endpoint]))
   return [...known.values()].filter(({ address, port }) => isIP(address) !== 0 && port > 0)
-}
-
-/** Resolves the address of the host in a URL; empty if it has none. */
-async function addressOf(url: string): Promise<string> {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
-  return lookup(host).then(
-    ({ address }) => address,
-    () => '',
-  )
 }
 
 /**

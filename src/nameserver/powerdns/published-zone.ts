@@ -1,7 +1,7 @@
 import type { Name } from '../../dns/names.ts'
 import { NameserverFailure } from '../../errors.ts'
 import { answerTime } from '../../limits.ts'
-import { type KeyState, type PublishedZone, SCRATCH_ZONE, type Transfers } from '../nameserver.ts'
+import { type PublishedZone, SCRATCH_ZONE, type Transfers } from '../nameserver.ts'
 import { type Api, getZone, ifPresent, READING_TIME } from './api.ts'
 import { listKeys, stateOf } from './cryptokeys.ts'
 import { ownCdsOf, readMetadata } from './metadata.ts'
@@ -29,12 +29,14 @@ export async function readZone(
     const subname = name.slice(0, -zone.length - 1)
     return { subname, type, ttl, records: records.map(({ content }) => standard(type, content)) }
   })
+  // An import that arrived late repeats a key (powerdns.md §8).
+  const repeatsKey = new Set(keys.map(({ dnskey }) => dnskey)).size < keys.length
   const hasSoa = rrsets.some(({ type }) => type === 'SOA')
   return {
     serial: hasSoa ? answer.serial : undefined,
     rectify: answer.api_rectify,
     // More than one key may be a key rollover by the operator; "incomplete" would delete the zone with its keys.
-    complete: hasSoa && answer.dnssec && keys.some(({ active, published }) => active && published) && !repeats(keys),
+    complete: hasSoa && answer.dnssec && keys.some(({ active, published }) => active && published) && !repeatsKey,
     keys,
     configured:
       answer.soa_edit_api === '' &&
@@ -69,9 +71,4 @@ export async function isAnswering(api: Api, limit: number): Promise<boolean> {
       throw error
     },
   )
-}
-
-/** Reports whether a key is there twice: an import that arrived late has repeated it (powerdns.md §8). */
-function repeats(keys: KeyState[]): boolean {
-  return new Set(keys.map(({ dnskey }) => dnskey)).size < keys.length
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
-import { idOf, type Question, questionMessage, readReply, type Reply, UDP_PAYLOAD } from './messages.ts'
+import { type Question, questionMessage, readReply, type Reply, UDP_PAYLOAD } from './messages.ts'
 import { exchangeOverTcp } from './tcp.ts'
 
 /** The messages with the id of a question, but not its answer, after which it is given up. */
@@ -96,8 +96,8 @@ export class DnsClient {
   async #open(): Promise<Socket> {
     const socket = createSocket(isIPv6(this.#endpoint.address) ? 'udp6' : 'udp4').unref()
     socket.on('message', (octets) => {
-      const id = idOf(octets)
-      if (id !== undefined) this.#waiting.get(id)?.(octets)
+      // The message begins with its id.
+      if (octets.length >= 2) this.#waiting.get(octets.readUInt16BE(0))?.(octets)
     })
     socket.on('error', () => {
       for (const resolve of this.#waiting.values()) resolve(undefined)

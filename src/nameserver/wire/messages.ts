@@ -97,8 +97,3 @@ function isAnswer(octets: Buffer, sent: Buffer, end: number): boolean {
   const hasSameType = octets.subarray(end - 4, end).equals(sent.subarray(end - 4, end))
   return octets.readUInt16BE(4) === 1 && hasSameType && nameOf(octets) === nameOf(sent)
 }
-
-/** Returns the id of a message. */
-export function idOf(octets: Buffer): number | undefined {
-  return octets.length < 2 ? undefined : octets.readUInt16BE(0)
-}
