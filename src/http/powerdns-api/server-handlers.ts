@@ -15,8 +15,8 @@ export function showServer(ctx: Context): void {
 }
 
 /**
- * Responds with an empty list. Tenants see no statistics of the nameserver; and the settings of a zone that PowerDNS keeps
- * as metadata are the service's.
+ * Responds with an empty list: tenants see no statistics of the nameserver, and the settings of a zone that PowerDNS
+ * keeps as metadata are the service's.
  */
 export function listNothing(ctx: Context): void {
   answer(ctx, 200, [])
