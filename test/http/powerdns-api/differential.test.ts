@@ -169,6 +169,7 @@ function translated(changes: Change[], zone: PdnsZone): Change[] | string {
     const state = states.get(key) ?? { ttl: stored?.ttl, contents: stored === undefined ? [] : sorted(stored.records) }
     states.set(key, state)
     const kind = changetype.toUpperCase()
+    if (kind === 'REPLACE' && records === undefined && change.comments === undefined) return 'no change'
     if (kind !== 'EXTEND' && kind !== 'PRUNE') {
       result = result.filter((each) => each.changetype === 'DELETE' || keyOf(each) !== key)
       result.push(change)
