@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { answerTime, CLAIM_LIFETIME, OCTETS_AS_RRSET } from '../limits.ts'
 import { type Db, maybeOne, query, transaction } from './database.ts'
+import type { Domain } from './domains/domains.ts'
 
 // The PowerDNS of a cluster with databases of their own, and the zones that may be older there (primaries.md). Commits
 // note them: `requireTerm` in primaries.ts.
@@ -70,7 +71,29 @@ export async function noteAll(trx: Db, member: string, zone: string | undefined)
 }
 
 /** Domains, with the versions that they had. */
-type Found = { name: string; version: number }[]
+type Found = Pick<Domain, 'name' | 'version'>[]
+
+/** Whether a domain waits to be copied to a member. The others have their version there, whenever it is asked afterwards. */
+const WAITS = 'exists (select from standby_zones where zone = domains.name and member = :member)'
+
+/** Returns all domains that do not wait to be copied to a member. The cost grows with the number of domains. */
+export async function settled(db: Db, member: string): Promise<Pick<Domain, 'name' | 'version' | 'suspended'>[]> {
+  return query(db, `select name, version, suspended from domains where not ${WAITS}`, { member })
+}
+
+/** Returns some of these at random, each once: at most this many, in a time that does not depend on the number of domains. */
+export async function sample(db: Db, member: string, most: number): ReturnType<typeof settled> {
+  return query(
+    db,
+    `select distinct on (domains.id) domains.name, domains.version, domains.suspended
+     from (select min(id) as first, max(id) as last from domains) as ends,
+       generate_series(1, cast(:most as integer)) as draw,
+       lateral (select cast(first + floor(random() * (last - first + 1)) as bigint) + 0 * draw as id) as drawn,
+       lateral (select * from domains where domains.id >= drawn.id order by domains.id limit 1) as domains
+     where not ${WAITS}`,
+    { member, most },
+  )
+}
 
 /** Selects the names of those that still have the same version. */
 const UNCHANGED = `select name from jsonb_to_recordset(cast(:found as jsonb)) as found (name text, version bigint)
@@ -81,11 +104,10 @@ export async function note(trx: Db, member: string, found: Found): Promise<void>
   await add(trx, UNCHANGED, { member, found: JSON.stringify(found) })
 }
 
-/** Counts the domains that still have the same version, are not marked, and do not wait to be copied to a member. */
-export async function countSettled(db: Db, member: string, found: Found): Promise<number> {
-  const sql = `${UNCHANGED} where not exists (select from marks where zone = name)
-    and not exists (select from standby_zones where zone = name and member = :member)`
-  return (await query(db, sql, { member, found: JSON.stringify(found) })).length
+/** Counts the domains that still have the same version, and are not marked. */
+export async function countCertain(db: Db, found: Found): Promise<number> {
+  const sql = `${UNCHANGED} where not exists (select from marks where zone = name)`
+  return (await query(db, sql, { found: JSON.stringify(found) })).length
 }
 
 /**

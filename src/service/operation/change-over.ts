@@ -177,10 +177,10 @@ export async function requireZones({ db }: System, { name, nameserver }: Member)
   }
   const waiting = (await standbys.lags(db)).get(name)?.behind ?? 0
   if (waiting > WAITING) refuse(waiting, await domains.countAll(db), 'wait to be copied to')
-  const sample = await domains.sample(db, SAMPLE)
+  const sample = await standbys.sample(db, name, SAMPLE)
   const equal = await Promise.all(sample.map((one) => nameserver.hasSerial(absolute(one.name), serialOf(one))))
   const suspects = sample.filter((_, i) => !equal[i])
-  refuse(await standbys.countSettled(db, name, suspects), sample.length, 'differ at')
+  refuse(await standbys.countCertain(db, suspects), sample.length, 'differ at')
 }
 
 /** Sends the operator a mail about a change-over, if this transaction commits. */

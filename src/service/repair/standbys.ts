@@ -183,9 +183,9 @@ export async function compareStandbys({ db, log, primaries }: System): Promise<v
   for (const { name, nameserver } of primaries.standbys) {
     if (!own.has(name) || !(await nameserver.answers(ANSWER_TIME))) continue
     try {
-      const versions = await transaction(db, (trx) => domains.versions(trx))
+      const settled = await transaction(db, (trx) => store.settled(trx, name))
       const serials = await nameserver.serials()
-      const differing = versions.filter((domain) => serials.get(absolute(domain.name)) !== serialOf(domain))
+      const differing = settled.filter((domain) => serials.get(absolute(domain.name)) !== serialOf(domain))
       if (differing.length > 0) await transaction(db, (trx) => store.note(trx, name, differing))
     } catch (error) {
       log.error('zones at a standby could not be compared', { primary: name, reason: reasonOf(error) })

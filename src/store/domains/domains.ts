@@ -221,19 +221,6 @@ export async function versions(db: Db): Promise<Pick<Domain, 'id' | 'name' | 've
   return query(db, 'select id, name, version, paused, suspended from domains')
 }
 
-/** Returns the versions of domains at random, each once: at most this many, in time that does not depend on the number of domains. */
-export async function sample(db: Db, most: number): Promise<Pick<Domain, 'name' | 'version' | 'suspended'>[]> {
-  return query(
-    db,
-    `select distinct on (found.id) found.name, found.version, found.suspended
-     from (select min(id) as first, max(id) as last from domains) as ends,
-       generate_series(1, cast(:most as integer)) as draw,
-       lateral (select cast(first + floor(random() * (last - first + 1)) as bigint) + 0 * draw as id) as drawn,
-       lateral (select id, name, version, suspended from domains where domains.id >= drawn.id order by domains.id limit 1) as found`,
-    { most },
-  )
-}
-
 /** Counts all domains. */
 export async function countAll(db: Db): Promise<number> {
   return (await one<{ number: number }>(db, 'select count(*) as number from domains')).number
