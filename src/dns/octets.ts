@@ -91,6 +91,11 @@ export function fromBase64(digits: string): string {
   return atob(digits)
 }
 
+/** Octets in base64. A function of ours, because browsers reject a call of theirs as a member of something else. */
+export function toBase64(octets: string): string {
+  return btoa(octets)
+}
+
 /** Splits `wire` into pieces of one size, or into those that `takeOne` finds at the beginning of the rest. */
 export function split(wire: string, takeOne: number | ((rest: string) => string)): string[] {
   const pieces: string[] = []

@@ -2,7 +2,7 @@ import { parseIPv4, parseIPv6, printIPv4, printIPv6 } from '../addresses.ts'
 import { Refused, Unreadable } from '../malformed.ts'
 import { lowerCase, parseName, printName, takeName } from '../names.ts'
 import {
-  counted, decodeUint, encodeUint, fromBase64, fromHex, split, take, takeCounted, toHex,
+  counted, decodeUint, encodeUint, fromBase64, fromHex, split, take, takeCounted, toBase64, toHex,
 } from '../octets.ts' // prettier-ignore
 import { bare, quote, rawWord, string, type Token, word } from '../presentation.ts'
 
@@ -164,7 +164,7 @@ export const caaTag: Field = {
 export const hex: Field = { rest: true, read: (tokens) => fromHex(digits(tokens)), print: toHex }
 
 /** The rest of the record, in base64. */
-export const base64: Field = { rest: true, read: (tokens) => fromBase64(digits(tokens)), print: btoa }
+export const base64: Field = { rest: true, read: (tokens) => fromBase64(digits(tokens)), print: toBase64 }
 
 /** Joins digits that blanks may separate. */
 function digits(tokens: Token[]): string {

@@ -1,6 +1,6 @@
 import { parseIPv4, parseIPv6, printIPv4, printIPv6Dotted } from '../addresses.ts'
 import { Unreadable } from '../malformed.ts'
-import { counted, decodeUint, encodeUint, fromBase64, split, take, takeCounted } from '../octets.ts'
+import { counted, decodeUint, encodeUint, fromBase64, split, take, takeCounted, toBase64 } from '../octets.ts'
 import { bare, MAX_RDATA, quote, string, type Token, word } from '../presentation.ts'
 import { decimal, type Field } from './fields.ts'
 
@@ -50,7 +50,7 @@ const port: Value = {
   print: (octets) => split(octets, 2).map(decodeUint).join(','),
 }
 
-const ech: Value = { read: (text) => fromBase64(text.replace(/[ \t\r]/g, '')), print: btoa }
+const ech: Value = { read: (text) => fromBase64(text.replace(/[ \t\r]/g, '')), print: toBase64 }
 
 /** Returns the codec of a value whose text is its octets. */
 function plain(pattern: RegExp, problem: string): Value {
