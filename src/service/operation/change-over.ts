@@ -66,10 +66,10 @@ export function primariesTask(system: System): BackgroundTask {
   const limit = Math.max(LOOK_PAUSE, Math.ceil((config.pdnsFailover * 1_000) / 3))
   let probing: Promise<unknown> | undefined
   let examination: Promise<void> | undefined
-  /** Those that have not answered the last question, or none yet. */
-  const silent = new Set(primaries.members)
-  /** Since when this process has had no answer of the active one, or later by the pauses before more attempts. */
-  let failingSince: number | undefined
+  /** Whether each has answered the last question. */
+  const answering = new Map<Member, boolean>()
+  /** When another one may take over, by performance.now(), if the active one goes on not answering this process. */
+  let deadline: number | undefined
   let isLost = false
   /** The times of the next comparisons, by performance.now(). */
   let due: number[] = []
@@ -91,7 +91,7 @@ export function primariesTask(system: System): BackgroundTask {
     if (!isKnown && !isLost)
       log.error('PDNS_API_URL lacks the active PowerDNS; all writes get 503', { primary: known.name })
     isLost = !isKnown
-    failingSince = undefined
+    deadline = undefined
     if (isLost) return
     log.warn('another PowerDNS is the active one; comparing all zones', { primary: known.name, former: former.name })
     system.metrics?.count('zoneplane_primary_changes_total', {})
@@ -102,10 +102,11 @@ export function primariesTask(system: System): BackgroundTask {
   }
   const ask = async (member: Member) => {
     const answers = await member.nameserver.answers(limit)
-    if (!answers) silent.add(member)
-    else if (silent.delete(member) && member !== primaries.active) {
+    const before = answering.get(member)
+    answering.set(member, answers)
+    if (answers && before !== true && member !== primaries.active) {
       // It may have kept requests for all this time: with a shared database, they change what the active one serves.
-      compareAgain()
+      if (before === false) compareAgain()
       // Not awaited: a standby that hangs delays nothing.
       examination = examine(system, member)
     }
@@ -118,14 +119,14 @@ export function primariesTask(system: System): BackgroundTask {
     const asked = performance.now()
     const [answers] = await Promise.all([primaries.active, ...primaries.standbys].map(ask))
     if (answers === true) {
-      failingSince = undefined
+      deadline = undefined
       await store.hear(pools.counters, known.term)
       return undefined
     }
-    failingSince ??= asked
-    if (config.pdnsFailover === 0 || performance.now() - failingSince < config.pdnsFailover * 1_000) return undefined
+    deadline ??= asked + config.pdnsFailover * 1_000
+    if (config.pdnsFailover === 0 || performance.now() < deadline) return undefined
     // If no standby can.
-    failingSince += RETRY_PAUSE
+    deadline = performance.now() + RETRY_PAUSE
     // The next look follows it.
     return (await changeOver(system, known)) ? 0 : undefined
   }
@@ -149,10 +150,11 @@ async function examine({ log }: System, { name, nameserver }: Member): Promise<v
 /** Makes the first standby the active one that can take over. Returns whether one is, or somebody else has changed over. */
 async function changeOver(system: System, known: store.Primary): Promise<boolean> {
   const { config, db, log, primaries } = system
-  for (const { name, nameserver } of primaries.standbys) {
+  for (const member of primaries.standbys) {
+    const { name, nameserver } = member
     try {
       await nameserver.probe()
-      await requireZones(system, { name, nameserver })
+      await requireZones(system, member)
       const tell = (trx: Db) => tellOperator(system, trx, name, known.name)
       if (await store.change(db, known.term, name, config.pdnsFailover, tell))
         log.error('PowerDNS does not answer; another one takes over', { primary: name, former: known.name })
