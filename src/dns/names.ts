@@ -95,17 +95,16 @@ export function ownerLength(name: string): number {
 /** The longest subname (contract §8.4). */
 export const SUBNAME_LENGTH = 178
 
-/**
- * Returns the error texts about a subname that would be invalid in every domain (contract §8.4).
- * @param keepsRule whether it keeps `rule`, which differs for patterns
- */
-export function subnameProblems(subname: string, keepsRule = isSubname(subname), rule = SUBNAME_RULE): string[] {
+/** Returns the error texts about a subname that would be invalid in every domain (contract §8.4). */
+export function subnameProblems(subname: string): string[] {
+  return [...lengthAndCaseProblems(subname), ...(isSubname(subname) ? [] : [SUBNAME_RULE])]
+}
+
+/** Returns those that a pattern of subnames can have, too. */
+export function lengthAndCaseProblems(text: string): string[] {
   const texts: string[] = []
-  if (characters(subname) > SUBNAME_LENGTH) {
-    texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
-  }
-  if (subname !== subname.toLowerCase()) texts.push(`Invalid value (not lowercase): ${subname}`)
-  if (!keepsRule) texts.push(rule)
+  if (characters(text) > SUBNAME_LENGTH) texts.push(`Ensure this field has no more than ${SUBNAME_LENGTH} characters.`)
+  if (text !== text.toLowerCase()) texts.push(`Invalid value (not lowercase): ${text}`)
   return texts
 }
 

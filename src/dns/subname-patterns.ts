@@ -1,4 +1,4 @@
-import { subnameProblems } from './names.ts'
+import { lengthAndCaseProblems } from './names.ts'
 
 // Patterns of subnames, as policies have them (contract §§6.1 and 6.4).
 
@@ -17,7 +17,7 @@ export function patternProblems(pattern: string): string[] {
   const isEach = labels.every((label) => /^([a-z0-9_-]{1,63}|\*\*?)$/.test(label))
   // From the right.
   const isOrdered = /^0*1[01]*$|^([01]*0)?2[01]*$/.test(kindsOf(labels))
-  return subnameProblems(pattern, isEach && isOrdered, RULE)
+  return [...lengthAndCaseProblems(pattern), ...(isEach && isOrdered ? [] : [RULE])]
 }
 
 /** Returns what the labels are, from the right. */
