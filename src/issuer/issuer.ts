@@ -50,8 +50,10 @@ export class Issuer {
 
   /** Reports whether the issuer answers; it is asked at most every few seconds. */
   async isReachable(): Promise<boolean> {
-    const found = this.#discover().then(() => true)
-    return found.catch(() => false)
+    return this.#discover().then(
+      () => true,
+      () => false,
+    )
   }
 
   /** Returns where a browser signs in. @throws Busy if the issuer does not answer */

@@ -143,8 +143,8 @@ function withTsig(message: Buffer, tsig: Omit<Tsig, 'start'>): Buffer {
 /** Adds the TSIG record of an error for which nothing can be signed (RFC 8945 §5.3.2). */
 export function unsigned(message: Buffer, request: Tsig, error: number, now: number): Buffer {
   const originalId = message.readUInt16BE(0)
-  const fields = { ...request, time: now, fudge: FUDGE, originalId, error, other: '' }
-  return withTsig(message, { ...fields, mac: Buffer.alloc(0) })
+  const mac = Buffer.alloc(0)
+  return withTsig(message, { ...request, time: now, fudge: FUDGE, mac, originalId, error, other: '' })
 }
 
 /** Signs the messages of a response, one after the other (RFC 8945 §5.3). */
