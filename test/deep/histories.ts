@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { query } from '../../src/store/database.ts'
-import * as marks from '../../src/store/zone/marks.ts'
 import { createAccount } from '../support/clients/accounts.ts'
 import { domainOf, type ShownDomain } from '../support/clients/api.ts'
 import { type Answer, Client } from '../support/clients/client.ts'
@@ -493,8 +492,6 @@ async function settle(
   loses: boolean,
 ): Promise<string[][]> {
   for (const { proxy } of primaries) await eventuallyIs(() => proxy.open(), 0)
-  // After an outage in which many attempts have failed, the next one can be minutes away.
-  await marks.hasten(system.db)
   await eventuallyIs(async () => (await query(system.db, 'select from marks where not settled')).length, 0)
   await eventuallyIs(async () => (await query(system.db, 'select from work')).length, 0)
   const changed = await Promise.all(all.map((actors) => goBack(workers, actors, loses)))
