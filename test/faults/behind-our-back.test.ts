@@ -1,5 +1,7 @@
 import { audit, AUDIT_PAUSE, AUDIT_TURNS, auditByTurns } from '../../src/service/repair/audit.ts'
 import { reconcileAll } from '../../src/service/repair/reconcile.ts'
+import { begin, query } from '../../src/store/database.ts'
+import { setOwn } from '../../src/store/zone/marks.ts'
 import { currentTime, fromMicroseconds, microseconds } from '../../src/time.ts'
 import { commandsOn } from '../support/command-line.ts'
 import { discrepancies, discrepanciesInTheEnd } from '../support/dns/discrepancies.ts'
@@ -87,6 +89,22 @@ for (const [i, [what, change, showsInSerial = false]] of CHANGES.entries()) {
 test('if nothing was changed at PowerDNS, no zone is repaired', async (t) => {
   await makeDomain('unchanged.example')
   t.deepEqual(await reconcileAll(servers().system, { contents: true }), { doubtful: [], left: [] })
+})
+
+test('a zone whose repair has failed before is awaited while somebody else has its lock', async (t) => {
+  const name = 'awaited.example'
+  await makeDomain(name)
+  const { db } = servers().system
+  const lock = await begin(db)
+  await query(lock.db, 'select from domains where name = :name for update', { name })
+  await setOwn(db, name)
+  await query(db, `update marks set attempts = 1, last_error = 'it was away' where zone = :name`, { name })
+  let told = 0
+  const reconciling = reconcileAll(servers().system, { contents: false, tell: () => told++ })
+  // It tells at its start, and again when it has looked for some time.
+  await Promise.race([reconciling, eventually(() => told >= 2)])
+  await lock[Symbol.asyncDispose]()
+  t.deepEqual((await reconciling).left, [])
 })
 
 test('a key added at PowerDNS is kept and stored: the zone is not created again', async (t) => {

@@ -174,23 +174,23 @@ export async function reconcileAll(
   const marked = await marks.list(system.db)
   const needed = new Set(marked.flatMap((mark) => (marks.isOfWrite(mark) ? [] : [mark.zone])))
   const awaited = marked.filter(({ zone }) => needed.has(zone) || suspects.has(zone))
-  const since = new Map(awaited.map((mark) => [mark.zone, mark.since]))
+  const before = new Map(awaited.map((mark) => [mark.zone, mark]))
   await marks.hasten(system.db)
   // Other processes also repair, so the marks decide.
   const count = async () => {
     const left = await marks.state(system.db).catch(() => undefined)
-    if (left !== undefined) tell?.(Math.max(since.size - left.number, 0), since.size)
+    if (left !== undefined) tell?.(Math.max(before.size - left.number, 0), before.size)
   }
-  if (since.size > 0) tell?.(0, since.size)
+  if (before.size > 0) tell?.(0, before.size)
   const telling = tell && setInterval(() => void count(), PROGRESS_PAUSE)
   try {
     for (let patience = RECONCILE_PATIENCE; ; patience--) {
       for (const zone of await reconcile(system)) needed.add(zone)
       // A later mark is that of a write to a zone that was equal.
-      const now = await marks.list(system.db, [...since.keys()])
-      const left = now.filter((mark) => mark.since === since.get(mark.zone))
-      // A zone without an attempt is locked by a writer or by another process that reconciles.
-      if (patience === 0 || left.every(({ attempts }) => attempts > 0)) {
+      const now = await marks.list(system.db, [...before.keys()])
+      const left = now.filter((mark) => mark.since === before.get(mark.zone)!.since)
+      // A zone without an attempt since is locked by a writer or by another process that reconciles.
+      if (patience === 0 || left.every(({ zone, attempts }) => attempts > before.get(zone)!.attempts)) {
         for (const { zone } of left) needed.add(zone)
         return { doubtful: marked.map(({ zone }) => zone).filter((zone) => needed.has(zone)), left }
       }
