@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { findPostgres } from '../../../../src/installation/postgres-programs.ts'
 import { commandFor, unprivilegedAccount } from '../../../../src/private-servers/account.ts'
-import { type Daemon, startDaemon } from '../../../../src/private-servers/daemon.ts'
+import { type Daemon, readLog, startDaemon } from '../../../../src/private-servers/daemon.ts'
 import { giveTo, openInstanceFolder, removeInstanceFolder } from '../../../../src/private-servers/instance-folder.ts'
-import { send } from '../../../../src/private-servers/running.ts'
+import { identify, isRunning, send } from '../../../../src/private-servers/running.ts'
 import { migrate } from '../../../../src/store/migrate.ts'
 import { eventually } from '../../eventually.ts'
 import { newFolder } from '../folders.ts'
@@ -100,7 +100,10 @@ export class PostgresServer {
   }
 
   async #accepting(): Promise<void> {
-    await eventually(() => this.ask('select', 'postgres').then(Boolean, () => false))
+    await eventually(() => {
+      if (this.#daemon?.isRunning() !== true) throw new Error(`Postgres has ended:\n${readLog(this.#folder)}`)
+      return this.ask('select', 'postgres').then(Boolean, () => false)
+    })
   }
 
   /** Makes it a standby of another server, with a copy of all data. */
@@ -126,8 +129,12 @@ export class PostgresServer {
   /** Kills it, which may hang, with all its processes. */
   async kill(): Promise<void> {
     if (this.#daemon?.isRunning() !== true) return
-    for (const pid of this.processes) send(pid, 'SIGKILL')
+    // It starts no process any more that would outlive it: a new server refuses to start beside one.
+    send(this.#daemon.pid, 'SIGSTOP')
+    const processes = this.processes.flatMap((pid) => identify(pid) ?? [])
+    for (const { pid } of processes) send(pid, 'SIGKILL')
     await this.#daemon.exited
+    await eventually(() => !processes.some(isRunning))
   }
 
   /** Lets it hang, with all its connections, as if its machine were cut off. */
