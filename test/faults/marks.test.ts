@@ -141,17 +141,27 @@ test.serial('a repair that fails is recorded and retried, and does not delay oth
 })
 
 test.serial('the pauses between failed repairs of a zone double, up to five minutes', async (t) => {
-  // Never committed. The clock of a transaction stands still.
+  t.deepEqual(await pausesOf(12, '1'), [1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+})
+
+test.serial('many failures in a short time, as writes to the zone cause them, make no long pause', async (t) => {
+  t.deepEqual(await pausesOf(12, '0'), Array(12).fill(1))
+})
+
+/** The seconds of pause after each of so many failures, which come after the last pause (1) or at once (0). */
+async function pausesOf(failures: number, wait: '0' | '1'): Promise<number[]> {
+  // Never committed. The clock of a transaction stands still, so the mark is made older instead.
   await using trx = await begin(servers().system.db)
   const mark = await marks.set(trx.db, 'never.example', { version: 1, grace: 0, timeLimit: 0 })
   const pauses: number[] = []
-  for (let attempts = 1; attempts <= 11; attempts++) {
+  for (let failure = 1; failure <= failures; failure++) {
     await marks.keep(trx.db, mark, true, 'injected')
-    const sql = `select extract(epoch from retry_at - now())::int as pause from marks where zone = :zone`
+    const sql = `update marks set since = since - ${wait} * (retry_at - now()) where zone = :zone
+      returning extract(epoch from retry_at - now())::int as pause`
     pauses.push((await one<{ pause: number }>(trx.db, sql, { zone: mark.zone })).pause)
   }
-  t.deepEqual(pauses, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
-})
+  return pauses
+}
 
 test.serial('a repair that hangs does not delay other repairs', async (t) => {
   const names = ['hanging.example', ...Array.from({ length: 9 }, (_, i) => `free-${i}.example`)]

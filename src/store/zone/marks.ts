@@ -129,7 +129,8 @@ export async function settle(db: Db, { zone, claim }: Mark): Promise<void> {
 /**
  * Keeps the zone marked after work that was not committed. The new claim keeps a worker that has claimed the mark
  * meanwhile from deleting it.
- * @param isRepair the next attempt follows after a time that doubles up to five minutes, otherwise at once
+ * @param isRepair the next attempt follows after a time that doubles up to five minutes, otherwise at once. No pause is
+ *   longer than the zone has been marked: each write that fails causes an attempt, too, and many of them make no long outage
  */
 export async function keep(
   db: Db,
@@ -150,7 +151,8 @@ export async function keep(
        time_limit = greatest(marks.time_limit, excluded.time_limit),
        attempts = marks.attempts + :failed,
        last_error = excluded.last_error,
-       retry_at = now() + :failed * least(interval '1 second' * power(2, least(marks.attempts, 10)), interval '5 minutes')`,
+       retry_at = now() + :failed * least(interval '1 second' * power(2, least(marks.attempts, 10)),
+         greatest(now() - marks.since, interval '1 second'), interval '5 minutes')`,
     { zone, claim, version, first, grace, timeLimit, settled, error, failed: isRepair ? 1 : 0 },
   )
 }
