@@ -220,6 +220,12 @@ export function printable(text: string): string {
 /** The service cannot start; the message is for the operator. */
 export class StartError extends Error {}
 
+/** Reports whether a server cannot listen on an address of IPv6, because the machine lacks that. @param error its StartError */
+export function lacksIPv6(host: string, { cause }: { cause?: unknown }): boolean {
+  const { code = '' } = cause as NodeJS.ErrnoException
+  return ['::', '::1'].includes(host) && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(code)
+}
+
 /** Sending a mail failed, or its outcome is unknown. The message is for logs and contains no secrets. */
 export class MailFailure extends Error {
   /** True if the address does not exist, so that a retry is pointless. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { reasonOf, StartError } from '../errors.ts'
+import { lacksIPv6, reasonOf, StartError } from '../errors.ts'
 import { CONNECTIONS_MAX, CONNECTIONS_PER_CLIENT, STOP_TIME } from '../limits.ts'
 import { networkOf } from '../service/throttling/callers.ts'
 import type { Config } from '../settings/config.ts'
@@ -35,7 +35,7 @@ export async function listen(system: System, handle: RequestListener): Promise<L
       await open(server, host, servers[0] === undefined ? port : portOf(servers[0]), 'HOST, PORT')
       servers.push(server)
     } catch (error) {
-      if (lacksIPv6(host, (error as StartError).cause) && hosts.length > 1) continue
+      if (hosts.length > 1 && lacksIPv6(host, error as StartError)) continue
       await Promise.all(servers.map(close))
       throw error
     }
@@ -152,11 +152,6 @@ async function open(server: Server, host: string, port: number, settings: string
 
 function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
-}
-
-/** Reports whether the error means that the machine lacks IPv6: even the loopback address is missing. */
-function lacksIPv6(host: string, error: unknown): boolean {
-  return host === '::1' && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '')
 }
 
 async function close(server: Server): Promise<void> {

@@ -1,7 +1,7 @@
 import { createSocket, type Socket as Datagrams } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net'
-import { reasonOf, StartError } from '../errors.ts'
+import { lacksIPv6, reasonOf, StartError } from '../errors.ts'
 import { EXPORT_TIME, STOP_TIME, TAKING_TIME } from '../limits.ts'
 import { type Address, isTrusted, networkOf, parseAddress } from '../service/throttling/callers.ts'
 import type { System } from '../system.ts'
@@ -28,11 +28,14 @@ export async function listenForUpdates(system: System): Promise<UpdateListener |
   const { dnsUpdateHosts: hosts, dnsUpdatePort: wanted } = system.config
   if (wanted === undefined) return undefined
   const listener = new Listener(system)
-  try {
-    for (const host of hosts) await listener.open(host, wanted)
-  } catch (error) {
-    await listener.close()
-    throw error
+  for (const host of hosts) {
+    try {
+      await listener.open(host, wanted)
+    } catch (error) {
+      if (hosts.length > 1 && lacksIPv6(host, error as StartError)) continue
+      await listener.close()
+      throw error
+    }
   }
   return listener
 }
