@@ -30,7 +30,15 @@ try {
   put('LICENSE', 'usr/share/doc/zoneplane/copyright')
   put('README.md', 'usr/share/doc/zoneplane/README.md')
   put('CHANGELOG.md', 'usr/share/doc/zoneplane/CHANGELOG.md')
-  for (const folder of ['docs', 'docs/console', 'docs/operators', 'docs/examples', 'docs/monitoring']) {
+  const FOLDERS = [
+    'docs',
+    'docs/console',
+    'docs/operators',
+    'docs/examples',
+    'docs/examples/no-single-point',
+    'docs/monitoring',
+  ]
+  for (const folder of FOLDERS) {
     for (const entry of readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile())) {
       put(`${folder}/${entry.name}`, `usr/share/doc/zoneplane/${folder}/${entry.name}`)
     }
