@@ -54,6 +54,7 @@ for (const [what, change, path] of [
   ['no image', { images: { api: '' } }, '/images/api'],
   ['no image of Postgres', { postgres: { cluster: { image: '' } } }, '/postgres/cluster/image'],
   ['a third PowerDNS', { powerdns: { replicas: 3 } }, '/powerdns/replicas'],
+  ['queries to a pod that is not there', { powerdns: { replicas: 1 }, dns: { pod: 1 } }, '/dns/pod'],
   ['more processes than PowerDNS has connections', { api: { replicas: 9 } }, '/api/replicas'],
   ['an Ingress without a host', { host: '' }, '/host'],
   ['two ways to the API', { httpRoute: { enabled: true, parentRefs: [{ name: 'a' }] } }, '/ingress/enabled'],
