@@ -6,11 +6,11 @@ export function addPrimary(program: Command, add: AddCommand): void {
   const group = program.command('primary').description('the PowerDNS in PDNS_API_URL, of which one is active')
   add(group, 'list', {}, async (system) => {
     const all = await listPrimaries(system)
-    const rows = all.map(({ name, active, answers, behind }) => [
+    const rows = all.map(({ name, active, answers, behind, lacksZones }) => [
       name,
       active ? 'active' : 'standby',
       answers ? 'yes' : 'no',
-      behind ?? 'same data',
+      behind ?? (lacksZones ? 'lacks zones' : 'same data'),
     ])
     return { lines: table(['primary', 'state', 'answers', 'zones to be copied'], rows), json: all }
   }).description('list them, and the number of zones that wait to be copied to each that has a database of its own')

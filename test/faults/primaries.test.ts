@@ -1,3 +1,4 @@
+import { compareStandbys } from '../../src/service/repair/standbys.ts'
 import { query } from '../../src/store/database.ts'
 import { type Account, createAccount } from '../support/clients/accounts.ts'
 import { newDomain, newRRset } from '../support/clients/api.ts'
@@ -237,6 +238,7 @@ test('one with other zones does not take over, unless the operator forces it: th
     const before = await keys(former)
     const control = commandsOn(() => alone.system)
     t.regex((await control('primary', 'use', empty.name))[1], /1 of 1 zones differ at .*; after `primary use --force`/)
+    t.regex((await control('primary', 'list'))[1], new RegExp(`${empty.name} +standby +yes +lacks zones\n`))
     process.kill(former.powerDns.pid, 'SIGKILL')
     await eventuallyHas(alone.logged, 'PowerDNS cannot take over')
     t.regex(alone.logged(), /1 of 1 zones differ at/)
@@ -248,6 +250,14 @@ test('one with other zones does not take over, unless the operator forces it: th
     t.deepEqual(await keys(empty), before)
     t.is((await api.put(`/domains/${domain}/rrsets/www/A/`, www('192.0.2.2'))).status, 200)
     t.deepEqual(await servedAt(empty, domain), ['192.0.2.2'])
+    await former.restart()
+    const standbys = async () => /"standbys":"\w+"/.exec(JSON.stringify((await api.get('//root/readyz')).json))?.[0]
+    await eventually(async () => /standby +yes +lacks zones/.test((await control('primary', 'list'))[1]))
+    await compareStandbys(alone.system)
+    t.regex(alone.logged(), /standby lacks zones and cannot take over/)
+    await eventuallyIs(standbys, '"standbys":"unavailable"')
+    t.true((await control('primary', 'sync', former.name))[0])
+    await eventuallyIs(standbys, '"standbys":"ok"')
   } finally {
     await alone.stop()
     await own.close()

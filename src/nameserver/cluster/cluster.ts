@@ -4,6 +4,8 @@ import type { Nameserver } from '../nameserver.ts'
 export interface Member {
   name: string
   nameserver: Nameserver
+  /** Whether it lacked zones when this process compared them last, though nothing is copied to it. */
+  lacksZones?: boolean
 }
 
 /**

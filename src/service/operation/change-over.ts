@@ -1,16 +1,14 @@
-import { absolute } from '../../dns/names.ts'
-import { Conflict, reasonOf, StartError } from '../../errors.ts'
+import { reasonOf, StartError } from '../../errors.ts'
 import { type BackgroundTask, runPeriodically } from '../../flow/background.ts'
 import type { Member } from '../../nameserver/cluster/cluster.ts'
 import type { Db } from '../../store/database.ts'
-import * as domains from '../../store/domains/domains.ts'
 import * as store from '../../store/primaries.ts'
 import * as standbys from '../../store/standbys.ts'
 import type { System } from '../../system.ts'
 import { compose, send } from '../mails/mails.ts'
 import { audit } from '../repair/audit.ts'
 import { untilProbed } from '../repair/probing.ts'
-import { serialOf } from '../repair/standbys.ts'
+import { requireZones } from '../repair/standbys.ts'
 
 // The active one of several PowerDNS (primaries.md).
 
@@ -25,13 +23,6 @@ const COMPARISONS = [0, 15_000, 60_000, 240_000]
 
 /** Milliseconds after which a change-over that no other primary could take is tried again. */
 const RETRY_PAUSE = 3_000
-
-/** How many zones are compared at one that takes over, and the share of them that may differ. */
-const SAMPLE = 300
-const TOLERANCE = 0.01
-
-/** How many zones may wait to be copied to it, if that is more than this share of all: they are doubted then. */
-const WAITING = 10
 
 /**
  * Uses the active primary from now on. Without several in PDNS_API_URL, it is that one, unless there were several.
@@ -164,25 +155,6 @@ async function changeOver(system: System, known: store.Primary): Promise<boolean
     }
   }
   return false
-}
-
-/**
- * Requires that a standby has nearly all zones as the database says: few wait to be copied to it, and of some, chosen at
- * random, few have another serial over DNS. So it takes a time that does not depend on the number of zones. Zones that are
- * marked, written meanwhile, or to be copied do not differ.
- * @throws Conflict, Unavailable
- */
-export async function requireZones({ db }: System, { name, nameserver }: Member): Promise<void> {
-  const refuse = (number: number, all: number, how: string) => {
-    const todo = 'after `primary use --force`, the services repair them there'
-    if (number > all * TOLERANCE) throw new Conflict(`${number} of ${all} zones ${how} ${name}; ${todo}`)
-  }
-  const waiting = (await standbys.lags(db)).get(name)?.behind ?? 0
-  if (waiting > WAITING) refuse(waiting, await domains.countAll(db), 'wait to be copied to')
-  const sample = await standbys.sample(db, name, SAMPLE)
-  const equal = await Promise.all(sample.map((one) => nameserver.hasSerial(absolute(one.name), serialOf(one))))
-  const suspects = sample.filter((_, i) => !equal[i])
-  refuse(await standbys.countCertain(db, suspects), sample.length, 'differ at')
 }
 
 /** Sends the operator a mail about a change-over, if this transaction commits. */

@@ -54,9 +54,13 @@ async function check(system: System): Promise<Health> {
   }
 }
 
-/** Reports whether no standby is far behind. */
-async function areCurrent({ pools }: System): Promise<boolean> {
-  return [...(await lags(pools.counters)).values()].every(({ age }) => age <= STANDBY_LAG)
+/** Reports whether no standby is far behind, or lacks zones because none are copied to it. */
+async function areCurrent({ pools, primaries }: System): Promise<boolean> {
+  const known = await lags(pools.counters)
+  return primaries.standbys.every(({ name, lacksZones }) => {
+    const lag = known.get(name)
+    return lag === undefined ? lacksZones !== true : lag.age <= STANDBY_LAG
+  })
 }
 
 /** Awaits a check, which fails by an error or by the result false. */

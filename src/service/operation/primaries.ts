@@ -7,8 +7,7 @@ import { transaction } from '../../store/database.ts'
 import * as store from '../../store/primaries.ts'
 import * as standbys from '../../store/standbys.ts'
 import type { System } from '../../system.ts'
-import { copyDue } from '../repair/standbys.ts'
-import { requireZones } from './change-over.ts'
+import { copyDue, lacksZones, requireZones } from '../repair/standbys.ts'
 
 // What the operator sees and does of several PowerDNS (primaries.md).
 
@@ -22,16 +21,24 @@ export interface PrimaryStatus {
   answers: boolean
   /** The number of zones that wait to be copied to its own database; null if it has none of its own. */
   behind: number | null
+  /** Whether it cannot take over, because it lacks zones and none are copied to it. */
+  lacksZones: boolean
 }
 
 /** Lists the primaries in PDNS_API_URL. @throws Unavailable */
-export async function listPrimaries({ db, primaries }: System): Promise<PrimaryStatus[]> {
+export async function listPrimaries(system: System): Promise<PrimaryStatus[]> {
+  const { db, primaries } = system
   const active = (await store.find(db))?.name ?? primaries.active.name
   const lags = await standbys.lags(db)
   return Promise.all(
-    primaries.members.map(async ({ name, nameserver }) => {
+    primaries.members.map(async (member) => {
+      const { name, nameserver } = member
       const answers = await nameserver.answers(ANSWER_TIME)
-      return { name, active: name === active, answers, behind: lags.get(name)?.behind ?? null }
+      const behind = lags.get(name)?.behind ?? null
+      const isUnknown = answers && behind === null && name !== active
+      // If it answers no more, what was seen last.
+      const lacks = isUnknown && (await lacksZones(system, member).catch(() => member.lacksZones ?? false))
+      return { name, active: name === active, answers, behind, lacksZones: lacks }
     }),
   )
 }

@@ -1,5 +1,5 @@
 import { absolute } from '../../dns/names.ts'
-import { type FailureKind, NameserverFailure, reasonOf, Unavailable } from '../../errors.ts'
+import { Conflict, type FailureKind, NameserverFailure, reasonOf, Unavailable } from '../../errors.ts'
 import { RECOVERY_PAUSE } from '../../flow/background.ts'
 import type { Member } from '../../nameserver/cluster/cluster.ts'
 import type { Lease, Nameserver } from '../../nameserver/nameserver.ts'
@@ -25,6 +25,13 @@ const COPIERS = 4
 
 /** Milliseconds that a standby has to answer before anything is copied to it. */
 const ANSWER_TIME = 1_000
+
+/** How many zones are compared at one that takes over, and the share of them that may differ. */
+const SAMPLE = 300
+const TOLERANCE = 0.01
+
+/** How many zones may wait to be copied to it, if that is more than this share of all: they are doubted then. */
+const WAITING = 10
 
 /** Copies the zones that are behind at the standbys. One that is down costs a question. */
 export const STANDBY_SCAN: Scan = {
@@ -176,21 +183,61 @@ async function copyCatalog({ system, nameserver, taken, requireUnchanged }: Copy
   await nameserver.catalogs.publish(catalog, live, serial, added, removed)
 }
 
-/** Compares all serials at the standbys with databases of their own that answer. Notes the zones that differ. */
-export async function compareStandbys({ db, log, primaries }: System): Promise<void> {
+/**
+ * Compares all serials at the standbys with databases of their own that answer, and notes the zones that differ. At the others,
+ * compares some.
+ */
+export async function compareStandbys(system: System): Promise<void> {
+  const { db, log, primaries } = system
   if (primaries.standbys.length === 0) return
   const own = await store.lags(db)
-  for (const { name, nameserver } of primaries.standbys) {
-    if (!own.has(name) || !(await nameserver.answers(ANSWER_TIME))) continue
+  for (const member of primaries.standbys) {
+    const { name, nameserver } = member
+    if (!(await nameserver.answers(ANSWER_TIME))) continue
     try {
-      const settled = await transaction(db, (trx) => store.settled(trx, name))
-      const serials = await nameserver.serials()
-      const differing = settled.filter((domain) => serials.get(absolute(domain.name)) !== serialOf(domain))
-      if (differing.length > 0) await transaction(db, (trx) => store.note(trx, name, differing))
+      if (own.has(name)) {
+        const settled = await transaction(db, (trx) => store.settled(trx, name))
+        const serials = await nameserver.serials()
+        const differing = settled.filter((domain) => serials.get(absolute(domain.name)) !== serialOf(domain))
+        if (differing.length > 0) await transaction(db, (trx) => store.note(trx, name, differing))
+      } else if (await lacksZones(system, member)) {
+        log.error('standby lacks zones and cannot take over; "zoneplane primary sync" copies them', { primary: name })
+      }
     } catch (error) {
       log.error('zones at a standby could not be compared', { primary: name, reason: reasonOf(error) })
     }
   }
+}
+
+/** Remembers, and returns, whether a standby that answers lacks zones. @throws Unavailable */
+export async function lacksZones(system: System, member: Member): Promise<boolean> {
+  try {
+    await requireZones(system, member)
+    member.lacksZones = false
+  } catch (error) {
+    if (!(error instanceof Conflict)) throw error
+    member.lacksZones = true
+  }
+  return member.lacksZones
+}
+
+/**
+ * Requires that a standby has nearly all zones as the database says: few wait to be copied to it, and of some, chosen at
+ * random, few have another serial over DNS. So it takes a time that does not depend on the number of zones. Zones that are
+ * marked, written meanwhile, or to be copied do not differ.
+ * @throws Conflict, Unavailable
+ */
+export async function requireZones({ db }: System, { name, nameserver }: Member): Promise<void> {
+  const refuse = (number: number, all: number, how: string) => {
+    const todo = 'after `primary use --force`, the services repair them there'
+    if (number > all * TOLERANCE) throw new Conflict(`${number} of ${all} zones ${how} ${name}; ${todo}`)
+  }
+  const waiting = (await store.lags(db)).get(name)?.behind ?? 0
+  if (waiting > WAITING) refuse(waiting, await domains.countAll(db), 'wait to be copied to')
+  const sample = await store.sample(db, name, SAMPLE)
+  const equal = await Promise.all(sample.map((one) => nameserver.hasSerial(absolute(one.name), serialOf(one))))
+  const suspects = sample.filter((_, i) => !equal[i])
+  refuse(await store.countCertain(db, suspects), sample.length, 'differ at')
 }
 
 /** Returns the serial that a domain has at a nameserver; undefined: it has no zone, because it is suspended. */
