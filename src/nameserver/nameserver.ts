@@ -153,7 +153,7 @@ export interface Lease {
 /** A catalog zone (RFC 9432). */
 export interface Catalog {
   serial: number
-  /** The members' zones by their ids; names without final dot. */
+  /** The members' zones by their labels; names without final dot. */
   members: Map<string, string>
   /** True if all the rest is as it should be. */
   sound: boolean
@@ -167,7 +167,7 @@ export interface Catalogs {
    * Creates the zone with the added members at once, or changes it atomically, and makes it `sound`. A failure of a
    * creation may leave part of it, which `read` shows.
    * @param live what there is; undefined: the zone does not exist
-   * @param removed ids
+   * @param removed labels
    */
   publish(
     catalog: string,

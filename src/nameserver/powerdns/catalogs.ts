@@ -6,7 +6,7 @@ import { idOf } from './transfers.ts'
 
 /**
  * Settings for our own serials, also at the secondaries, and for changes whose time does not grow with the zone.
- * PowerDNS' own catalogs have members without ids that change, and serials that can move backwards.
+ * PowerDNS' own catalogs have members without labels that change, and serials that can move backwards.
  */
 const SETTINGS = { kind: 'Master', dnssec: false, soa_edit_api: '', soa_edit: 'NONE', api_rectify: false }
 
@@ -58,7 +58,7 @@ export class PowerDnsCatalogs implements Catalogs {
     if (live === undefined) return this.#create(catalog, serial, added)
     if (!live.sound)
       await this.#api.call('PUT', zonePath(absolute(catalog)), answerTime(0), JSON.stringify(this.#settings))
-    const gone = removed.map((id) => ({ ...asJson(pointer(catalog, id, '')), records: [] }))
+    const gone = removed.map((label) => ({ ...asJson(pointer(catalog, label, '')), records: [] }))
     const rrsets = [...gone, ...[...pointers(catalog, added), ...base(catalog, serial)].map(asJson)]
     const body = JSON.stringify({ rrsets })
     await this.#api.call('PATCH', zonePath(absolute(catalog)), answerTime(rrsets.length), body)
@@ -94,11 +94,11 @@ function base(catalog: string, serial: number): RRset[] {
 
 /** Returns the members (RFC 9432 §4.1). */
 function pointers(catalog: string, members: Map<string, string>): RRset[] {
-  return [...members].map(([id, zone]) => pointer(catalog, id, zone))
+  return [...members].map(([label, zone]) => pointer(catalog, label, zone))
 }
 
-function pointer(catalog: string, id: string, zone: string): RRset {
-  return { name: `${id}.zones.${catalog}.`, type: 'PTR', content: absolute(zone) }
+function pointer(catalog: string, label: string, zone: string): RRset {
+  return { name: `${label}.zones.${catalog}.`, type: 'PTR', content: absolute(zone) }
 }
 
 function asJson({ name, type, content }: RRset): object {

@@ -4,6 +4,8 @@ import { type Db, one, query } from '../database.ts'
 export interface Member {
   /** The id of the domain. */
   id: number
+  /** Its label in the catalog zone, which nobody can guess: what is at it says which zones there are. */
+  label: string
   /** The name, without final dot. */
   zone: string
   /** True if the domain is missing. */
@@ -12,7 +14,7 @@ export interface Member {
   lost: boolean
 }
 
-const COLUMNS = 'domain_id as id, zone, gone, lost'
+const COLUMNS = 'domain_id as id, label, zone, gone, lost'
 
 /** Counts the members that wait to be listed, and to be removed. */
 export async function countWaiting(db: Db): Promise<{ coming: number; leaving: number }> {

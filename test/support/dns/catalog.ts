@@ -2,7 +2,7 @@ import { eventually } from '../eventually.ts'
 import type { Server } from './dns.ts'
 import { transferred } from './wire.ts'
 
-/** The members of a catalog zone, ids by zones, as a secondary reads them. Throws if one would not accept it. */
+/** The members of a catalog zone, labels by zones, as a secondary reads them. Throws if one would not accept it. */
 export async function membersOf(server: Server, catalog: string): Promise<Map<string, string>> {
   const members = new Map<string, string>()
   let version: string | undefined
@@ -10,7 +10,7 @@ export async function membersOf(server: Server, catalog: string): Promise<Map<st
     if (type === 'TXT' && name === `version.${catalog}.`) version = records.join()
     if (type !== 'PTR') continue
     for (const zone of records.map((record) => record.slice(0, -1))) {
-      if (members.has(zone)) throw new Error(`${zone} has two ids`)
+      if (members.has(zone)) throw new Error(`${zone} has two labels`)
       members.set(zone, name.slice(0, -`.zones.${catalog}.`.length))
     }
   }
