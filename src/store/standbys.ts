@@ -104,6 +104,11 @@ export async function note(trx: Db, member: string, found: Found): Promise<void>
   await add(trx, UNCHANGED, { member, found: JSON.stringify(found) })
 }
 
+/** Reports whether a zone waits to be copied to any member. */
+export async function isBehind(db: Db, zone: string): Promise<boolean> {
+  return (await query(db, 'select from standby_zones where zone = :zone', { zone })).length > 0
+}
+
 /** Counts the domains that still have the same version, and are not marked. */
 export async function countCertain(db: Db, found: Found): Promise<number> {
   const sql = `${UNCHANGED} where not exists (select from marks where zone = name)`
@@ -126,16 +131,15 @@ async function add(trx: Db, zones: string, values: Record<string, unknown> & { m
   )
 }
 
-/**
- * Takes the zone that has been due longest at a member. It is due again when no request of this worker can arrive there
- * any more.
- */
+/** SQL for when no request that is sent now can arrive at a member any more. */
+const ARRIVED = `clock_timestamp() + interval '1 millisecond' * (${answerTime(0) + CLAIM_LIFETIME} + ${answerTime(1) - answerTime(0)}
+  * coalesce((select size + record_octets / ${OCTETS_AS_RRSET} from domains where name = standby_zones.zone), 0))`
+
+/** Takes the zone that has been due longest at a member, until no request of this worker can arrive there any more. */
 export async function take(db: Db, member: string): Promise<Behind | undefined> {
   return maybeOne(
     db,
-    `update standby_zones set claim = gen_random_uuid(), attempts = attempts + 1, due = clock_timestamp() + interval '1 millisecond' *
-       (${answerTime(0) + CLAIM_LIFETIME} + ${answerTime(1) - answerTime(0)}
-         * coalesce((select size + record_octets / ${OCTETS_AS_RRSET} from domains where name = standby_zones.zone), 0))
+    `update standby_zones set claim = gen_random_uuid(), attempts = attempts + 1, due = ${ARRIVED}
      where member = :member and zone = (
        select zone from standby_zones where member = :member and due <= clock_timestamp()
        order by due limit 1 for update skip locked)
@@ -144,14 +148,17 @@ export async function take(db: Db, member: string): Promise<Behind | undefined> 
   )
 }
 
-/** Reports whether nobody else has the zone. @param options.unchanged also whether nothing has been committed since */
+/**
+ * Reports whether nobody else has the zone; then the worker may send a request.
+ * @param options.unchanged also whether nothing has been committed since
+ */
 export async function isOwn(
   db: Db,
   { member, zone, claim, change }: Behind,
   { unchanged }: { unchanged: boolean },
 ): Promise<boolean> {
-  const sql = `select from standby_zones
-    where member = :member and zone = :zone and claim = :claim and (change = :change or not :unchanged)`
+  const sql = `update standby_zones set due = greatest(due, ${ARRIVED})
+    where member = :member and zone = :zone and claim = :claim and (change = :change or not :unchanged) returning zone`
   return (await maybeOne(db, sql, { member, zone, claim, change, unchanged })) !== undefined
 }
 
@@ -213,25 +220,25 @@ export async function lags(db: Db): Promise<Map<string, Lag>> {
 /**
  * Doubts the zones that may be older at the active member than in the database: marks them, and lets their rollovers wait
  * anew, because the member may have served older keys. A worker that copies one may still have a request under way: the
- * mark watches for it. Call it before anything is sent to the member.
+ * mark watches for it. Whoever has claimed a mark before has no right any more. Call it before anything is sent to the
+ * member.
+ * @param catalog the catalog zone, whose publisher compares it after a change-over
  */
-export async function doubt(pool: Pool, member: string): Promise<void> {
-  await transaction(pool, async (trx) => {
-    await query(
-      trx,
-      `update rollovers set version = null, seen = 0, waited = 0, check_at = now(), counted = now()
-       from domains join standby_zones on zone = domains.name
-       where rollovers.domain_id = domains.id and member = :member and phase <> 'queued'`,
-      { member },
-    )
-    await query(
-      trx,
-      `with doubtful as (delete from standby_zones where member = :member returning zone, due)
-       insert into marks (zone, since, grace, time_limit, retry_at, watch_until)
-         select zone, now(), 0, 1, now(), due from doubtful order by zone
-       on conflict (zone) do update set settled = false, retry_at = least(marks.retry_at, now()),
-         watch_until = greatest(marks.watch_until, excluded.watch_until)`,
-      { member },
-    )
-  })
+export async function doubt(trx: Db, member: string, catalog: string | undefined): Promise<void> {
+  await query(
+    trx,
+    `update rollovers set since = now(), version = null, seen = 0, waited = 0, check_at = now(), counted = now()
+     from domains join standby_zones on zone = domains.name
+     where rollovers.domain_id = domains.id and member = :member and phase <> 'queued'`,
+    { member },
+  )
+  await query(
+    trx,
+    `with doubtful as (delete from standby_zones where member = :member returning zone, due)
+     insert into marks (zone, since, grace, time_limit, retry_at, watch_until, doubted)
+       select zone, now(), 0, 1, now(), due, true from doubtful where zone is distinct from :catalog order by zone
+     on conflict (zone) do update set claim = default, settled = false, doubted = true,
+       retry_at = least(marks.retry_at, now()), watch_until = greatest(marks.watch_until, excluded.watch_until)`,
+    { member, catalog: catalog ?? null },
+  )
 }

@@ -1,7 +1,9 @@
 import { absolute } from '../../src/dns/names.ts'
 import { measure } from '../../src/service/operation/measuring.ts'
 import { compareStandbys } from '../../src/service/repair/standbys.ts'
-import { query } from '../../src/store/database.ts'
+import { begin, query } from '../../src/store/database.ts'
+import * as standbys from '../../src/store/standbys.ts'
+import * as marks from '../../src/store/zone/marks.ts'
 import { type Account, createAccount } from '../support/clients/accounts.ts'
 import { newDomain, newRRset, succeeded } from '../support/clients/api.ts'
 import { commandsOn, runWith } from '../support/command-line.ts'
@@ -340,6 +342,110 @@ test('a zone that is behind at the change-over is doubted: a write publishes all
   await eventuallyIs(behind, [])
   for (const domain of [written, left, current])
     t.deepEqual(await stateAt(first, domain), await stateAt(second, domain))
+})
+
+test('a domain that was deleted, or created again, while its zone was behind is so after the change-over', async (t) => {
+  await use(first)
+  const [deleted, again, suspended, held] = [await newZone(), await newZone(), await newZone(), await newZone()]
+  const addresses = { addresses: ['203.0.113.9'], notify: [], tsig: false }
+  for (const domain of [again, held]) succeeded(await owner.api.put(`/domains/${domain}/transfers/`, addresses), 200)
+  await eventuallyIs(behind, [])
+  const zones = [deleted, again, suspended, held]
+  second.proxy.fail(({ method, path }) =>
+    method !== 'GET' && [...zones, CATALOG].some((zone) => path.includes(zone)) ? { refuse: 500 } : 'pass',
+  )
+  for (const domain of zones) succeeded(await owner.api.delete(`/domains/${domain}/`), 204)
+  for (const name of [again, suspended]) succeeded(await owner.api.post('/domains/', { name }), 201)
+  const { db } = service.system
+  await eventually(async () => (await operator('domain', 'suspend', suspended))[0])
+  await eventuallyIs(async () => (await behind()).length, 5)
+  const [isDone, output] = await operator('primary', 'use', second.name)
+  t.true(isDone, output)
+  await eventuallyIs(active, second.name)
+  second.proxy.heal()
+  await eventuallyIs(unsettled, [])
+  for (const domain of [deleted, suspended, held]) t.is(await nameserverOf(second).read(absolute(domain)), undefined)
+  const keys = await query<{ dnskey: string }>(
+    db,
+    'select dnskey from keys join domains on domains.id = domain_id where name in (:again, :suspended)',
+    { again, suspended },
+  )
+  t.is(keys.length, 2)
+  const state = await stateAt(second, again)
+  t.is(state!.keys.length, 1)
+  t.true(keys.some(({ dnskey }) => dnskey === state!.keys[0]!.dnskey))
+  t.deepEqual((await second.pdns('GET', `/zones/${again}./metadata/ALLOW-AXFR-FROM`)).json, {
+    kind: 'ALLOW-AXFR-FROM',
+    metadata: [],
+    type: 'Metadata',
+  })
+  const catalog = async () => new Set((await nameserverOf(second).catalogs.read(CATALOG))?.members.values())
+  await eventually(async () => !(await catalog()).has(deleted))
+  succeeded(await owner.api.post('/domains/', { name: held }), 201)
+  await eventually(async () => (await catalog()).has(held))
+  await eventuallyIs(behind, [])
+  for (const domain of [again, held]) t.deepEqual(await stateAt(first, domain), await stateAt(second, domain))
+})
+
+test('a domain that is created again while its zone is behind has nothing of the former one at the standby', async (t) => {
+  const domain = await newZone()
+  const addresses = { addresses: ['203.0.113.9'], notify: [], tsig: true }
+  succeeded(await owner.api.put(`/domains/${domain}/transfers/`, addresses), 200)
+  await eventuallyIs(behind, [])
+  const standby = active() === first.name ? second : first
+  withhold(standby, domain)
+  succeeded(await owner.api.delete(`/domains/${domain}/`), 204)
+  succeeded(await owner.api.post('/domains/', { name: domain }), 201)
+  standby.proxy.heal()
+  await query(service.system.db, 'update standby_zones set due = now()')
+  await eventuallyIs(behind, [])
+  for (const path of ['', '/metadata/ALLOW-AXFR-FROM', '/cryptokeys'])
+    t.deepEqual(
+      tellingOf(await standby.pdns('GET', `/zones/${domain}.${path}`)),
+      tellingOf(await (standby === first ? second : first).pdns('GET', `/zones/${domain}.${path}`)),
+    )
+})
+
+/** What an answer tells about a zone, but the numbers that each PowerDNS gives by itself. */
+function tellingOf({ json }: { json: unknown }): unknown {
+  const text = JSON.stringify(json, (key, value: unknown) =>
+    ['id', 'edited_serial'].includes(key) ? undefined : value,
+  )
+  return JSON.parse(text)
+}
+
+test('a domain whose zone waits to be copied is not released', async (t) => {
+  const domain = await newZone()
+  await eventuallyIs(behind, [])
+  const standby = active() === first.name ? second : first
+  withhold(standby, domain)
+  await write(domain, '192.0.2.2')
+  t.regex((await operator('release', domain))[1], /waits to be copied to a standby/)
+  standby.proxy.heal()
+  await query(service.system.db, 'update standby_zones set due = now()')
+  await eventuallyIs(behind, [])
+  t.true((await operator('release', domain))[0])
+  t.not(await nameserverOf(standby).read(absolute(domain)), undefined)
+})
+
+test('whoever had a mark before a change-over may not end it, and a worker has a zone as long as it sends', async (t) => {
+  const { db, primaries } = service.system
+  await using transaction = await begin(db)
+  const trx = transaction.db
+  const standby = primaries.standbys[0]!.name
+  const zone = 'never.example'
+  const mark = await marks.set(trx, zone, { version: 1, grace: 0, timeLimit: 0 })
+  await query(trx, 'insert into standby_zones (member, zone) values (:standby, :zone)', { standby, zone })
+  const taken = (await standbys.take(trx, standby))!
+  const due = 'select due from standby_zones where zone = :zone'
+  const [before] = await query(trx, due, { zone })
+  t.true(await standbys.isOwn(trx, taken, { unchanged: false }))
+  const [after] = await query(trx, due, { zone })
+  t.notDeepEqual(after, before)
+  await standbys.doubt(trx, standby, undefined)
+  await marks.settle(trx, mark)
+  t.like(await marks.list(trx, [zone]), [{ zone, doubted: true }])
+  t.false(await standbys.isOwn(trx, taken, { unchanged: false }))
 })
 
 test('the former one becomes a standby: what it did at the change-over and later is made equal', async (t) => {

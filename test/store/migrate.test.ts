@@ -334,12 +334,24 @@ test('the members of several catalog zones become those of one', async (t) => {
        values (1, 'a.test', 'c1.test', true, false), (2, 'b.test', 'c2.test', true, true), (3, 'c.test', null, false, false)`,
     )
     await migrate(url)
-    // Secondaries know the members by their labels, so these stay.
-    t.deepEqual(await query(db, 'select domain_id as id, label, zone, listed, gone from catalog_members order by id'), [
-      { id: 1, label: '1', zone: 'a.test', listed: true, gone: false },
-      { id: 2, label: '2', zone: 'b.test', listed: true, gone: true },
-      { id: 3, label: '3', zone: 'c.test', listed: false, gone: false },
+    t.deepEqual(await query(db, 'select domain_id as id, zone, listed, gone from catalog_members order by id'), [
+      { id: 1, zone: 'a.test', listed: true, gone: false },
+      { id: 2, zone: 'b.test', listed: true, gone: true },
+      { id: 3, zone: 'c.test', listed: false, gone: false },
     ])
+  })
+})
+
+test('members keep the labels by which secondaries know them; the next ones get random ones', async (t) => {
+  await withEmptyDatabase(async (url, db) => {
+    await migrate(url)
+    await undo(db, '58_member_labels')
+    await query(db, `insert into catalog_members (domain_id, zone) values (12, 'a.test')`)
+    await migrate(url)
+    await query(db, `insert into catalog_members (domain_id, zone) values (13, 'b.test')`)
+    const [old, young] = await query<{ label: string }>(db, 'select label from catalog_members order by domain_id')
+    t.is(old!.label, '12')
+    t.regex(young!.label, /^[0-9a-f]{32}$/)
   })
 })
 

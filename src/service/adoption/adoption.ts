@@ -10,6 +10,7 @@ import type { Db } from '../../store/database.ts'
 import * as store from '../../store/domains/domains.ts'
 import { conflicts, lockCreation } from '../../store/domains/relatives.ts'
 import * as spent from '../../store/domains/spent.ts'
+import { isBehind } from '../../store/standbys.ts'
 import * as history from '../../store/zone/history.ts'
 import * as marks from '../../store/zone/marks.ts'
 import * as rrsets from '../../store/zone/rrsets.ts'
@@ -227,7 +228,7 @@ async function take(publication: Publication, owner: Account, plan: Plan, keepSo
 
 /**
  * Makes a domain a foreign zone again: it disappears from the database, and PowerDNS answers it as before.
- * @throws Conflict if the zone is marked, or the domain is suspended; NotFound, Unavailable
+ * @throws Conflict if the zone is marked or waits to be copied to a standby, or the domain is suspended; NotFound, Unavailable
  */
 export async function release(system: System, name: string): Promise<void> {
   await using publication = await openPublication(system, 'adoption', { queues: [`zone ${name}`] })
@@ -237,6 +238,8 @@ export async function release(system: System, name: string): Promise<void> {
   if (await marks.isMarked(trx, name)) {
     throw new Conflict(`${name} is being repaired, or was lately. Try again in a few minutes.`)
   }
+  // The standby would have no zone then.
+  if (await isBehind(trx, name)) throw new Conflict(`${name} waits to be copied to a standby. Try again later.`)
   await store.remove(trx, domain)
   await publication.commit()
 }

@@ -1,7 +1,7 @@
 import { reasonOf, StartError } from '../../errors.ts'
 import { type BackgroundTask, runPeriodically } from '../../flow/background.ts'
 import type { Member } from '../../nameserver/cluster/cluster.ts'
-import type { Db } from '../../store/database.ts'
+import { type Db, transaction } from '../../store/database.ts'
 import * as store from '../../store/primaries.ts'
 import * as standbys from '../../store/standbys.ts'
 import type { System } from '../../system.ts'
@@ -28,7 +28,7 @@ const RETRY_PAUSE = 3_000
  * Uses the active primary from now on. Without several in PDNS_API_URL, it is that one, unless there were several.
  * @throws StartError if PDNS_API_URL lacks it; Unavailable
  */
-export async function usePrimary({ db, primaries }: System): Promise<void> {
+export async function usePrimary({ config, db, primaries }: System): Promise<void> {
   const { members } = primaries
   const known = members.length > 1 ? await store.current(db, members[0]!.name) : await store.find(db)
   if (known === undefined) return
@@ -40,7 +40,7 @@ export async function usePrimary({ db, primaries }: System): Promise<void> {
       `PDNS_API_URL lacks ${missing}, to which zones are copied: name it there, or forget it (zoneplane primary forget)`,
     )
   }
-  await standbys.doubt(db, known.name)
+  await transaction(db, (trx) => standbys.doubt(trx, known.name, config.catalogZone))
   if (!primaries.follow(known)) {
     throw new StartError(
       `PDNS_API_URL lacks ${known.name}, the active PowerDNS: name it there, or change over (zoneplane primary use)`,
@@ -77,7 +77,7 @@ export function primariesTask(system: System): BackgroundTask {
   const follow = async (known: store.Primary) => {
     const former = primaries.active
     // Before this process sends it anything.
-    await standbys.doubt(system.db, known.name)
+    await transaction(system.db, (trx) => standbys.doubt(trx, known.name, config.catalogZone))
     const isKnown = primaries.follow(known)
     if (!isKnown && !isLost)
       log.error('PDNS_API_URL lacks the active PowerDNS; all writes get 503', { primary: known.name })

@@ -71,10 +71,8 @@ export async function repair(system: System, name: string): Promise<boolean> {
   if (mark === undefined) return false
   try {
     const isAsBefore = mark.settled && mark.isWatched && (await isServed(system, name, domain))
-    if (!isAsBefore) {
-      await restore(publication, domain, new Claim(system, mark, asked))
-      publication.changes(name)
-    }
+    const isOurs = !isAsBefore && (await restore(publication, domain, new Claim(system, mark, asked)))
+    if (isOurs) publication.changes(name)
     await marks.settle(publication.trx, mark)
     await publication.commit()
     if (!isAsBefore) system.metrics?.count('zoneplane_repairs_total', {})
@@ -137,8 +135,9 @@ async function lockIfFree(trx: Db, name: string): Promise<LockedDomain | 'busy' 
 /**
  * Makes a zone equal to the database: deletes that of a suspended domain, and, without domain, the remains of a creation
  * of ours.
+ * @returns false if the zone is foreign, and was left untouched
  */
-async function restore(publication: Publication, domain: LockedDomain | undefined, claim: Claim): Promise<void> {
+async function restore(publication: Publication, domain: LockedDomain | undefined, claim: Claim): Promise<boolean> {
   const { system } = publication
   const { zone, since: marked } = claim.mark
   await claim.wait()
@@ -155,9 +154,13 @@ async function restore(publication: Publication, domain: LockedDomain | undefine
     if (await differs(system, { ...domain, version, rectify: true })) {
       throw new NameserverFailure('failed', 'the zone still differs after it was published')
     }
-  } else if (!(await deleteLeftovers(system, claim))) system.log.warn('foreign zone left untouched', { zone })
+  } else if (!(await deleteLeftovers(system, claim))) {
+    system.log.warn('foreign zone left untouched', { zone })
+    return false
+  }
   if (!claim.mark.settled)
     system.log.warn('zone repaired', { zone, marked, ...(rrsets === undefined ? {} : { rrsets }) })
+  return true
 }
 
 /**

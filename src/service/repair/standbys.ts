@@ -16,7 +16,7 @@ import { openKeys } from '../secrets/signing-keys.ts'
 import type { Scan } from '../work/work.ts'
 import { rrsetKey } from '../zone/changes.ts'
 import { DELIVERY_TIME } from '../zone/claim.ts'
-import { amend, compare, toSend, wantedZone } from '../zone/whole-zone.ts'
+import { amend, compare, isUsable, toSend, wantedZone } from '../zone/whole-zone.ts'
 
 // Zones are copied from Postgres to the standbys that have databases of their own (primaries.md).
 
@@ -154,14 +154,14 @@ async function copyDomain({ system, nameserver, lease, requireUnchanged }: Copy,
   const live = await nameserver.read(zone, transfers)
   await requireUnchanged()
   const signing = openKeys(system, domain.name, keys)
-  if (live?.complete !== true) {
+  const own = new Set(keys.map(({ dnskey }) => dnskey))
+  const gone = (live?.keys ?? []).map(({ dnskey }) => dnskey).filter((dnskey) => !own.has(dnskey))
+  if (live === undefined || !isUsable(live, gone)) {
     if (live !== undefined) await nameserver.deleteZone(zone, lease)
     await nameserver.createZone(target, signing, lease)
   } else {
     const { found, isReady, isEqual } = await compare(live, { keys, ...target })
     if (isEqual) return
-    const own = new Set(keys.map(({ dnskey }) => dnskey))
-    const gone = live.keys.map(({ dnskey }) => dnskey).filter((dnskey) => !own.has(dnskey))
     const sent = toSend(nameserver, found, rrsets)
     await amend(nameserver, live, { ...target, rrsets: sent }, isReady ? undefined : { keys: signing, gone }, lease)
   }
@@ -171,13 +171,13 @@ async function copyDomain({ system, nameserver, lease, requireUnchanged }: Copy,
 /** Makes the catalog zone at a standby equal to what was published last. */
 async function copyCatalog({ system, nameserver, taken, requireUnchanged }: Copy): Promise<void> {
   const catalog = taken.zone
-  const members = new Map((await catalogs.listed(system.db)).map(({ id, zone }) => [String(id), zone]))
+  const members = new Map((await catalogs.listed(system.db)).map(({ label, zone }) => [label, zone]))
   const { sent: serial } = await past(system.db, catalog)
   // It was never published.
   if (serial === 0) return
   const live = await nameserver.catalogs.read(catalog)
-  const added = new Map([...members].filter(([id, zone]) => live?.members.get(id) !== zone))
-  const removed = [...(live?.members.keys() ?? [])].filter((id) => !members.has(id))
+  const added = new Map([...members].filter(([label, zone]) => live?.members.get(label) !== zone))
+  const removed = [...(live?.members.keys() ?? [])].filter((label) => !members.has(label))
   await requireUnchanged()
   if (live?.sound === true && live.serial === serial && added.size + removed.length === 0) return
   await nameserver.catalogs.publish(catalog, live, serial, added, removed)

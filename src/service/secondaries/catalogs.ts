@@ -42,7 +42,7 @@ interface Plan {
   size: number
   /** The rows of the table that are published with this. */
   members: Member[]
-  /** Zones by the members' ids. */
+  /** Zones by the members' labels. */
   added: Map<string, string>
   removed: Map<string, string>
 }
@@ -50,22 +50,29 @@ interface Plan {
 /** Milliseconds between two attempts of a command to become the only process that publishes. */
 const LOCK_PAUSE = 200
 
-/** Publishes the catalog zone: all of it at the start, after a failure, and every AUDIT_PAUSE. */
+/** The longest pause, in milliseconds, between two looks for a change-over. */
+const TERM_PAUSE = 10_000
+
+/** Publishes the catalog zone: all of it at the start, after a failure or a change-over, and every AUDIT_PAUSE. */
 export function catalogScan(): Scan {
   let compared = -Infinity
+  let term: number | undefined
   let held = 0
+  const pause = () => Math.min(compared + AUDIT_PAUSE - performance.now(), term === undefined ? Infinity : TERM_PAUSE)
   return {
     name: 'catalog zone publication',
     of: 'catalog',
     pause: RECOVERY_PAUSE,
     isOn: ({ config, nameserver }) => config.catalogZone !== undefined && nameserver.problem === undefined,
     async run(system) {
-      const last = compared
+      // A standby that takes over may have an older one.
+      const last = term === system.primaries.term ? compared : -Infinity
+      term = system.primaries.term
       const whole = performance.now() - last > AUDIT_PAUSE
       if (!whole) {
         const { coming, leaving } = await store.countWaiting(system.db)
         // Held members wait each time.
-        if (coming === 0 && leaving === held) return last + AUDIT_PAUSE - performance.now()
+        if (coming === 0 && leaving === held) return pause()
       }
       // Unless this succeeds.
       compared = -Infinity
@@ -73,7 +80,7 @@ export function catalogScan(): Scan {
       if (report !== undefined && report.held > 0 && report.held !== held) tellHeld(system, report)
       held = report?.held ?? held
       compared = whole && report !== undefined ? performance.now() : last
-      return compared + AUDIT_PAUSE - performance.now()
+      return pause()
     },
   }
 }
@@ -114,7 +121,7 @@ export async function removeCatalog({ config, nameserver }: System, catalog: str
 
 /**
  * Changes the catalog zone. Secondaries delete a zone at once when its member leaves. So members leave only if their
- * domains were deleted, or if they are few, or their zones stay under other ids, or the operator says so.
+ * domains were deleted, or if they are few, or their zones stay under other labels, or the operator says so.
  * @param options.whole compares all members with the nameserver; otherwise publishes the waiting ones, unless the
  *   catalog zone has lost its last serial
  * @returns undefined if another process publishes
@@ -133,13 +140,13 @@ async function publishCatalog(
   const waiting = whole ? undefined : await planWaiting(system, trx, catalog)
   const plan = waiting ?? (await planWhole(system, trx, catalog))
   const held = force ? new Set<string>() : heldOf(plan)
-  const added = new Map([...plan.added].filter(([id]) => !held.has(id)))
-  const removed = [...plan.removed.keys()].filter((id) => !held.has(id))
+  const added = new Map([...plan.added].filter(([label]) => !held.has(label)))
+  const removed = [...plan.removed.keys()].filter((label) => !held.has(label))
   // The others get another zone.
-  const leaving = removed.filter((id) => !added.has(id))
+  const leaving = removed.filter((label) => !added.has(label))
   if (plan.serial === undefined && !force) await requireZones(system, catalog, added)
   const serial = await send(system, trx, catalog, { ...plan, added, leaving })
-  const published = plan.members.filter(({ id }) => !held.has(String(id)))
+  const published = plan.members.filter(({ label }) => !held.has(label))
   await store.note(trx, idsOf(published, false), idsOf(published, true))
   if (serial !== undefined) await spend(trx, [{ name: catalog, serial }])
   if (serial !== undefined && term !== undefined) await requireTerm(trx, term, new Map([[catalog, undefined]]))
@@ -157,7 +164,7 @@ async function planWaiting(system: System, trx: Db, catalog: string): Promise<Pl
   const serial = await system.nameserver.serial(absolute(catalog))
   if (serial === undefined || serial !== (await past(trx, catalog)).sent) return undefined
   const members = await store.waiting(trx)
-  const [added, removed] = [false, true].map((isGone) => zonesById(members.filter(({ gone }) => gone === isGone)))
+  const [added, removed] = [false, true].map((isGone) => zonesByLabel(members.filter(({ gone }) => gone === isGone)))
   const size = removed!.size > CATALOG_LOSS ? await store.size(trx) : 0
   return { serial, sound: true, size, members, added: added!, removed: removed! }
 }
@@ -168,34 +175,35 @@ async function planWhole(system: System, trx: Db, catalog: string): Promise<Plan
   const members = await store.all(trx)
   const live = await system.nameserver.catalogs.read(catalog)
   const { serial, sound = true, members: there = new Map<string, string>() } = live ?? {}
-  const wanted = zonesById(members.filter(({ gone }) => !gone))
+  const wanted = zonesByLabel(members.filter(({ gone }) => !gone))
   return {
     ...{ serial, sound, size: there.size, members },
-    added: new Map([...wanted].filter(([id, zone]) => there.get(id) !== zone)),
-    removed: new Map([...there].filter(([id, zone]) => wanted.get(id) !== zone)),
+    added: new Map([...wanted].filter(([label, zone]) => there.get(label) !== zone)),
+    removed: new Map([...there].filter(([label, zone]) => wanted.get(label) !== zone)),
   }
 }
 
 /**
- * Returns the ids of the members that may not leave. Deleted domains do not count: otherwise a tenant who deletes many
+ * Returns the labels of the members that may not leave. Deleted domains do not count: otherwise a tenant who deletes many
  * would keep those of all others in the catalog zone.
  */
 function heldOf({ members, added, removed, size }: Plan): Set<string> {
   const staying = new Set(added.values())
-  const deleted = new Set(members.filter(({ gone, lost }) => gone && !lost).map(({ id }) => String(id)))
-  const lost = [...removed].filter(([id, zone]) => !deleted.has(id) && !staying.has(zone)).map(([id]) => id)
+  const deleted = new Set(members.filter(({ gone, lost }) => gone && !lost).map(({ label }) => label))
+  const lost = [...removed].filter(([label, zone]) => !deleted.has(label) && !staying.has(zone)).map(([label]) => label)
   return new Set(lost.length > mayLose(size) ? lost : [])
 }
 
-/** Sends the changes, if any, and returns the new serial. */
+/** Sends the changes, if any, and returns the serial, if it is new. */
 async function send(
   system: System,
   trx: Db,
   catalog: string,
   { serial: live, sound, added, leaving }: Pick<Plan, 'serial' | 'sound' | 'added'> & { leaving: string[] },
 ): Promise<number | undefined> {
-  if (live !== undefined && sound && added.size + leaving.length === 0) return undefined
   const { sent } = await past(trx, catalog)
+  // A publisher may have died after it had sent that.
+  if (live !== undefined && sound && added.size + leaving.length === 0) return live > sent ? live : undefined
   const serial = nextVersion(system, Math.max(sent, live ?? 0))
   const there = live === undefined ? undefined : { sound }
   await system.nameserver.catalogs.publish(catalog, there, serial, added, leaving)
@@ -220,8 +228,8 @@ async function requireZones({ nameserver }: System, catalog: string, members: Ma
   )
 }
 
-function zonesById(members: Member[]): Map<string, string> {
-  return new Map(members.map(({ id, zone }) => [String(id), zone]))
+function zonesByLabel(members: Member[]): Map<string, string> {
+  return new Map(members.map(({ label, zone }) => [label, zone]))
 }
 
 function idsOf(members: Member[], isGone: boolean): number[] {

@@ -35,12 +35,30 @@ export function openKeys(system: System, name: string, keys: StoredKey[]): Signi
 }
 
 /**
+ * Returns the keys that a zone should have: those of `keepKeys`; or, if it is doubted, the stored ones, and the public
+ * halves of those that it has and its domain never had: they may be those of a former domain, or were given up.
+ * @param db as that of `keepKeys`
+ */
+export async function keysFor(
+  system: System,
+  db: Db,
+  domain: Named,
+  live: Pick<PublishedZone, 'keys' | 'serial'>,
+  doubted: boolean,
+): Promise<{ keys: StoredKey[]; foreign: string[] }> {
+  const stored = doubted ? await store.keysOf(db, domain.id) : []
+  if (stored.length === 0) return { keys: await keepKeys(system, db, domain, live), foreign: [] }
+  const own = new Set([...stored.map(({ dnskey }) => dnskey), ...(await store.retired(db, domain.id))])
+  return { keys: stored, foreign: live.keys.map(({ dnskey }) => dnskey).filter((dnskey) => !own.has(dnskey)) }
+}
+
+/**
  * Returns the keys that a zone should have: the stored ones. Keys that only the nameserver has are stored beside them,
  * because their DS may be at the parent. The keys of a zone that has no SOA, and so is not served, do not count if
  * others are stored.
  * @param db not the transaction of the caller: no key may be lost if that fails
  */
-export async function keepKeys(
+async function keepKeys(
   system: System,
   db: Db,
   domain: Named,

@@ -8,7 +8,7 @@ import type { Mark, Push } from '../../store/zone/marks.ts'
 import * as marks from '../../store/zone/marks.ts'
 import type { System } from '../../system.ts'
 import { unixTime } from '../../time.ts'
-import { keepKeys } from '../secrets/signing-keys.ts'
+import { keysFor } from '../secrets/signing-keys.ts'
 
 /** Returns the milliseconds after which PowerDNS, once it answers again, no longer applies an unanswered request. */
 function graceTime(size: number): number {
@@ -144,7 +144,7 @@ export async function withhold(system: System, claim: Claim, domain: LockedDomai
   const zone = absolute(domain.name)
   const live = await system.nameserver.read(zone)
   if (live === undefined) return
-  await keepKeys(system, system.pools.marks, domain, live)
+  await keysFor(system, system.pools.marks, domain, live, claim.mark.doubted)
   // A serial that no push has: it would show an earlier one as applied. The zone comes back above it.
   const sent = Math.max(domain.sent, claim.mark.version ?? 0, live.serial ?? 0)
   await claim.note(nextVersion(system, sent), live.rrsets.length)

@@ -13,7 +13,7 @@ import type { Domain, LockedDomain } from '../../store/domains/domains.ts'
 import { keysOf, retired, type StoredKey } from '../../store/domains/keys.ts'
 import { list } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
-import { areSame, keepKeys, openKeys, storeKeys } from '../secrets/signing-keys.ts'
+import { areSame, keysFor, openKeys, storeKeys } from '../secrets/signing-keys.ts'
 import { transfersOf } from '../secrets/transfer-keys.ts'
 import { contentsOf } from './cds.ts'
 import { type Claim, nextVersion } from './claim.ts'
@@ -38,10 +38,11 @@ export async function equalise(
   const tried = claim.mark.version ?? 0
   const version = nextVersion(system, Math.max(domain.sent, tried, live?.serial ?? 0))
   // On a connection of its own: if this transaction fails, the keys stay.
-  const keys = await keepKeys(system, system.pools.marks, domain, live ?? { keys: [], serial: undefined })
+  const served = live ?? { keys: [], serial: undefined }
+  const { keys, foreign } = await keysFor(system, system.pools.marks, domain, served, claim.mark.doubted)
   const { ownCds, rrsets: desired } = contentsOf(domain.name, keys, rrsets)
 
-  if (live?.complete !== true) {
+  if (live === undefined || !isUsable(live, foreign)) {
     await claim.note(version, requestSize(desired))
     if (live !== undefined) await system.nameserver.deleteZone(zone, claim)
     const update = { zone, denial: domain.denial, version, rrsets: desired, transfers, ownCds }
@@ -52,13 +53,22 @@ export async function equalise(
   const wanted = { denial: domain.denial, version: domain.version, rectify: true, keys, ownCds, rrsets: desired }
   const { found, isReady, isEqual } = await compare(live, wanted)
   if (isEqual && tried <= domain.version) return { version: domain.version, differences: found }
-  const gone = isReady ? [] : await retired(trx, domain.id)
+  const gone = isReady ? [] : [...(await retired(trx, domain.id)), ...foreign]
   const sent = toSend(system.nameserver, found, desired)
   await claim.note(version, requestSize(sent))
   const target = { zone, denial: domain.denial, version, rrsets: sent, transfers, ownCds }
   const signing = isReady ? undefined : { keys: openKeys(system, domain.name, keys), gone }
   await amend(system.nameserver, live, target, signing, claim)
   return { version, differences: found }
+}
+
+/**
+ * Reports whether a zone can be amended. One without any key of its domain is that of a former one of this name, whose
+ * other settings need not be known.
+ * @param foreign its keys that are none of the domain's
+ */
+export function isUsable({ complete, keys }: PublishedZone, foreign: string[]): boolean {
+  return complete && keys.some(({ dnskey }) => !foreign.includes(dnskey))
 }
 
 /** Returns the RRsets that make a zone equal to the desired ones, from which it differs so. */

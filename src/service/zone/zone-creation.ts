@@ -80,7 +80,7 @@ async function sendZone(
 /**
  * Deletes the zone that a failed creation left at the nameserver: one without SOA, or with a serial that was sent since
  * the zone is marked, or the serial before. Several creations may have failed, and an earlier one may have been applied
- * late. Any other zone is foreign, and stays. Returns true if the name is free.
+ * late. A doubted one is that of a deleted domain. Any other zone is foreign, and stays. Returns true if the name is free.
  */
 export async function deleteLeftovers(system: System, claim: Claim): Promise<boolean> {
   const { mark } = claim
@@ -89,7 +89,8 @@ export async function deleteLeftovers(system: System, claim: Claim): Promise<boo
   if (live === undefined) return true
   const { serial } = live
   const { first, version: last } = mark
-  const isOurs = serial === undefined || (first !== null && last !== null && first - 1 <= serial && serial <= last)
+  const isOurs =
+    mark.doubted || serial === undefined || (first !== null && last !== null && first - 1 <= serial && serial <= last)
   if (!isOurs) return false
   // Not the served serial: it would show a creation as applied, while this deletion may still be applied late.
   const version = serial === undefined ? last : Math.max(serial, last ?? 0) + 1

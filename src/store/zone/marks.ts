@@ -31,13 +31,18 @@ export interface Mark extends Push {
   settled: boolean
   /** True if a request that was sent under an earlier claim may still arrive. */
   isWatched: boolean
+  /**
+   * True if a standby had the zone before it became the active one. It may be that of a domain which was deleted meanwhile,
+   * so what Postgres does not know of it is wrong.
+   */
+  doubted: boolean
   attempts: number
   lastError: string | null
 }
 
 const COLUMNS = `marks.zone, marks.claim, marks.since, marks.version, marks.first, marks.grace, marks.time_limit as "timeLimit",
   marks.settled, coalesce(marks.watch_until > clock_timestamp(), false) as "isWatched", marks.attempts,
-  marks.last_error as "lastError"`
+  marks.last_error as "lastError", marks.doubted`
 
 /**
  * A new claim. From now on the earlier worker sends nothing: it relies on its claim for CLAIM_LIFETIME, and gives up an
@@ -110,7 +115,7 @@ export async function settle(db: Db, { zone, claim }: Mark): Promise<void> {
   await query(
     db,
     `with watched as (
-       update marks set settled = true, grace = 0, attempts = 0, last_error = null, retry_at = now() + interval '1 second'
+       update marks set settled = true, doubted = false, grace = 0, attempts = 0, last_error = null, retry_at = now() + interval '1 second'
        where zone = :zone and claim = :claim and watch_until > now()
        returning zone, version
      ), gone as (
