@@ -222,7 +222,7 @@ export class StartError extends Error {}
 
 /** Reports whether a server cannot listen on an address of IPv6, because the machine lacks that. @param error its StartError */
 export function lacksIPv6(host: string, { cause }: { cause?: unknown }): boolean {
-  const { code = '' } = cause as NodeJS.ErrnoException
+  const { code = '' } = (cause ?? {}) as Partial<NodeJS.ErrnoException>
   return ['::', '::1'].includes(host) && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(code)
 }
 
