@@ -12,7 +12,7 @@ import type { Behind } from '../../store/standbys.ts'
 import * as store from '../../store/standbys.ts'
 import { atSubnames } from '../../store/zone/rrsets.ts'
 import type { System } from '../../system.ts'
-import { openKeys } from '../secrets/signing-keys.ts'
+import { openKeys, othersThan } from '../secrets/signing-keys.ts'
 import type { Scan } from '../work/work.ts'
 import { rrsetKey } from '../zone/changes.ts'
 import { DELIVERY_TIME } from '../zone/claim.ts'
@@ -154,8 +154,7 @@ async function copyDomain({ system, nameserver, lease, requireUnchanged }: Copy,
   const live = await nameserver.read(zone, transfers)
   await requireUnchanged()
   const signing = openKeys(system, domain.name, keys)
-  const own = new Set(keys.map(({ dnskey }) => dnskey))
-  const gone = (live?.keys ?? []).map(({ dnskey }) => dnskey).filter((dnskey) => !own.has(dnskey))
+  const gone = live === undefined ? [] : othersThan(keys, live)
   if (live === undefined || !isUsable(live, gone)) {
     if (live !== undefined) await nameserver.deleteZone(zone, lease)
     await nameserver.createZone(target, signing, lease)

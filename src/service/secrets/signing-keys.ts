@@ -48,8 +48,14 @@ export async function keysFor(
 ): Promise<{ keys: StoredKey[]; foreign: string[] }> {
   const stored = doubted ? await store.keysOf(db, domain.id) : []
   if (stored.length === 0) return { keys: await keepKeys(system, db, domain, live), foreign: [] }
-  const own = new Set([...stored.map(({ dnskey }) => dnskey), ...(await store.retired(db, domain.id))])
-  return { keys: stored, foreign: live.keys.map(({ dnskey }) => dnskey).filter((dnskey) => !own.has(dnskey)) }
+  const retired = new Set(await store.retired(db, domain.id))
+  return { keys: stored, foreign: othersThan(stored, live).filter((dnskey) => !retired.has(dnskey)) }
+}
+
+/** Returns the public halves of the keys that a zone has and that are none of these. */
+export function othersThan(own: KeyState[], live: Pick<PublishedZone, 'keys'>): string[] {
+  const known = new Set(own.map(({ dnskey }) => dnskey))
+  return live.keys.map(({ dnskey }) => dnskey).filter((dnskey) => !known.has(dnskey))
 }
 
 /**
